@@ -3,12 +3,13 @@ import { CLIENT_OPERATIONS } from './operations/clients.ts'
 import { CONSENT_OPERATIONS } from './operations/consents.ts'
 import { CREDENTIAL_OPERATIONS } from './operations/credentials.ts'
 import { IDENTITY_PROVIDER_OPERATIONS } from './operations/identity-providers.ts'
+import { INVITATION_OPERATIONS } from './operations/invitations.ts'
 import { PASSCODE_OPERATIONS } from './operations/passcodes.ts'
 import { SESSION_OPERATIONS } from './operations/sessions.ts'
 import { TENANT_OPERATIONS } from './operations/tenants.ts'
 import { USER_OPERATIONS } from './operations/users.ts'
 
-/** Operations of both surfaces, some of each kind, each with calls: those that are rejected come first. */
+/** The operations that both surfaces have, each with calls: those that are rejected come first. */
 export const OPERATIONS: Record<string, Call[]> = {
   ...USER_OPERATIONS,
   ...SESSION_OPERATIONS,
@@ -17,5 +18,6 @@ export const OPERATIONS: Record<string, Call[]> = {
   ...CREDENTIAL_OPERATIONS,
   ...CLIENT_OPERATIONS,
   ...CONSENT_OPERATIONS,
+  ...INVITATION_OPERATIONS,
   ...TENANT_OPERATIONS,
 }

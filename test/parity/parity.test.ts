@@ -7,20 +7,33 @@ import { readState } from './compare.ts'
 import { createFixture } from './fixture.ts'
 import { OPERATIONS } from './operations.ts'
 
+/**
+ * Operations whose parity is tested elsewhere: they need an operator or whole files, or REST alone has them.
+ */
+const ELSEWHERE = [
+  'createTenant',
+  'listTenants',
+  'getTenant',
+  'deleteTenant',
+  'listEvents',
+  'getTenantSettings',
+  'getUserRoles',
+  'importUsers',
+  'exportUsers',
+]
+
 const test = base.extend('upstream', { scope: 'file' }, async ({ app: _ }, { onCleanup }) => {
   const upstream = await startUpstream()
   onCleanup(upstream.close)
   return upstream
 })
 
-/**
- * Both surfaces of an operation follow from its declaration (src/operations). Compared are some of each kind, and those
- * whose lists, lookups or response bodies are written by hand.
- */
 describe('the operations of both surfaces', () => {
-  test('that are compared exist', () => {
-    const names = restRoutes.map(({ operationId }) => operationId)
-    expect(Object.keys(OPERATIONS).filter((name) => !names.includes(name))).toEqual([])
+  test('are all compared', () => {
+    const missing = restRoutes
+      .map(({ operationId }) => operationId)
+      .filter((name) => !(name in OPERATIONS) && !ELSEWHERE.includes(name))
+    expect(missing).toEqual([])
   })
 
   test.for(Object.entries(OPERATIONS))(

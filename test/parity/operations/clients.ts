@@ -17,6 +17,7 @@ const NEW_CLIENT = {
   resources: ['https://api.app.example'],
 }
 const clients = pageQuery('clients', 'Client', 'clients')
+const registrationTokens = pageQuery('registrationTokens', 'RegistrationToken', 'registrationTokens')
 
 /** Fields with the values of enums that GraphQL spells in another way. */
 const toEnums = ({ profile, tokenEndpointAuthMethod, ...fields }: Record<string, unknown>) => ({
@@ -99,6 +100,26 @@ export const CLIENT_OPERATIONS: Record<string, Call[]> = {
       mutation: 'createRegistrationToken',
       input,
       read: ({ registrationToken, token }) => ({ ...registrationToken, token }),
+    }),
+  })),
+  listRegistrationTokens: [{}, { page: 1, pageSize: 1 }, { pageSize: 0 }].map((page) => ({
+    title: JSON.stringify(page),
+    rest: (): Rest => [
+      'GET',
+      `/clients/registration-tokens?${new URLSearchParams(page as Record<string, string>)}`,
+    ],
+    gql: (): Gql => registrationTokens(page),
+  })),
+  revokeRegistrationToken: ['unknown', 'present', 'present'].map((which) => ({
+    title: which,
+    rest: ({ registrationTokenId }): Rest => [
+      'DELETE',
+      `/clients/registration-tokens/${which === 'present' ? registrationTokenId : unknownId('regtoken')}`,
+    ],
+    gql: ({ registrationTokenId }): Gql => ({
+      mutation: 'revokeRegistrationToken',
+      input: { registrationTokenId: which === 'present' ? registrationTokenId : unknownId('regtoken') },
+      read: readGone,
     }),
   })),
 }

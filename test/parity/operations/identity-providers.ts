@@ -1,8 +1,44 @@
 import type { Call, Gql, Rest } from '../call.ts'
 import type { Fixture } from '../fixture.ts'
-import { readGone, select, unknownId, userListQuery } from '../queries.ts'
+import { objectQuery, pageQuery, readGone, select, unknownId, userListQuery } from '../queries.ts'
+
+const NEW_IDP = {
+  name: 'New',
+  issuer: 'https://new.example',
+  clientId: 'us',
+  clientSecret: 'hush',
+  scopes: 'openid email',
+}
+const idps = pageQuery('identityProviders', 'IdentityProvider', 'idps')
 
 export const IDENTITY_PROVIDER_OPERATIONS: Record<string, Call[]> = {
+  createIdentityProvider: [
+    { id: '', type: 'oidc', name: '', issuer: 'javascript:x' },
+    { id: 'acme', type: 'oidc', ...NEW_IDP },
+    { id: 'new', type: 'oidc', ...NEW_IDP },
+  ].map((fields) => ({
+    title: `${fields.id} ${fields.name}`,
+    rest: (): Rest => ['POST', '/idps', fields],
+    gql: (): Gql => ({ mutation: 'createIdentityProvider', input: { ...fields, type: 'OIDC' } }),
+  })),
+  listIdentityProviders: [{}, { page: 1, pageSize: 2 }, { pageSize: 0 }].map((page) => ({
+    title: JSON.stringify(page),
+    rest: (): Rest => ['GET', `/idps?${new URLSearchParams(page as Record<string, string>)}`],
+    gql: (): Gql => idps(page),
+  })),
+  getIdentityProvider: ['acme', 'nowhere'].map((id) => ({
+    title: id,
+    rest: (): Rest => ['GET', `/idps/${id}`],
+    gql: (): Gql => ({ ...objectQuery('identityProvider', 'IdentityProvider', 'ID'), variables: { id } }),
+  })),
+  updateIdentityProvider: [
+    { issuer: 'javascript:x' },
+    { name: 'Acme', clientSecret: 'hush', scopes: '' },
+  ].map((fields) => ({
+    title: Object.keys(fields).join(', '),
+    rest: (): Rest => ['PATCH', '/idps/acme', fields],
+    gql: (): Gql => ({ mutation: 'updateIdentityProvider', input: { idpId: 'acme', ...fields } }),
+  })),
   testIdentityProvider: ['nowhere', 'real'].map((idpId) => ({
     title: idpId,
     rest: (): Rest => ['POST', `/idps/${idpId}/test`],
@@ -18,6 +54,11 @@ export const IDENTITY_PROVIDER_OPERATIONS: Record<string, Call[]> = {
         })),
       }),
     }),
+  })),
+  deleteIdentityProvider: ['nowhere', 'acme'].map((idpId) => ({
+    title: idpId,
+    rest: (): Rest => ['DELETE', `/idps/${idpId}`],
+    gql: (): Gql => ({ mutation: 'deleteIdentityProvider', input: { idpId }, read: readGone }),
   })),
   listIdpUsers: ['present', unknownId('user')].map((id) => ({
     title: id,

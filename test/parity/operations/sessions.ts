@@ -1,5 +1,5 @@
 import type { Call, Gql, Rest } from '../call.ts'
-import { PAGE, readGone, readPage, select, unknownId, userListQuery } from '../queries.ts'
+import { objectQuery, PAGE, readGone, readPage, select, unknownId, userListQuery } from '../queries.ts'
 
 export const SESSION_OPERATIONS: Record<string, Call[]> = {
   listUserSessions: ['present', unknownId('user')].map((id) => ({
@@ -23,6 +23,26 @@ export const SESSION_OPERATIONS: Record<string, Call[]> = {
       mutation: 'authenticateSession',
       input: { sessionToken, ...input },
       read: (payload) => payload,
+    }),
+  })),
+  getSession: ['present', unknownId('session')].map((id) => ({
+    title: id,
+    rest: (fixture): Rest => ['GET', `/sessions/${id === 'present' ? fixture.sessionId : id}`],
+    gql: (fixture): Gql => ({
+      ...objectQuery('session', 'Session', 'ID'),
+      variables: { id: id === 'present' ? fixture.sessionId : id },
+    }),
+  })),
+  revokeSession: ['unknown', 'present'].map((which) => ({
+    title: which,
+    rest: ({ sessionId }): Rest => [
+      'DELETE',
+      `/sessions/${which === 'present' ? sessionId : unknownId('session')}`,
+    ],
+    gql: ({ sessionId }): Gql => ({
+      mutation: 'revokeSession',
+      input: { sessionId: which === 'present' ? sessionId : unknownId('session') },
+      read: readGone,
     }),
   })),
   revokeUserSessions: ['unknown', 'present'].map((which) => ({

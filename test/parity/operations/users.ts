@@ -1,6 +1,6 @@
 import type { Call, Gql, Rest } from '../call.ts'
 import { EMAIL, type Fixture, PHONE } from '../fixture.ts'
-import { objectQuery, pageQuery, unknownId } from '../queries.ts'
+import { objectQuery, pageQuery, readGone, unknownId } from '../queries.ts'
 
 const NEW_USER = {
   name: 'Cleo',
@@ -57,10 +57,30 @@ export const USER_OPERATIONS: Record<string, Call[]> = {
       gql: () => ({ mutation: 'updateUser', input: { userId: unknownId('user'), name: 'x' } }),
     },
   ],
+  deleteUser: [
+    {
+      title: 'an unknown id',
+      rest: () => ['DELETE', `/users/${unknownId('user')}`],
+      gql: () => ({ mutation: 'deleteUser', input: { userId: unknownId('user') }, read: readGone }),
+    },
+    {
+      title: 'a user with every kind of object',
+      rest: ({ userId }) => ['DELETE', `/users/${userId}`],
+      gql: ({ userId }) => ({ mutation: 'deleteUser', input: { userId }, read: readGone }),
+    },
+  ],
   getUserByEmail: ['ADA@parity.example', 'nobody@parity.example', 'no address'].map((email) => ({
     title: email,
     rest: (): Rest => ['GET', `/users/by-email?email=${encodeURIComponent(email)}`],
     gql: (): Gql => ({ ...objectQuery('userByEmail', 'User', 'String', 'email'), variables: { id: email } }),
+  })),
+  getUserByPhoneNumber: ['+41 79 111 22 33', '+41790000000', 'x'].map((number) => ({
+    title: number,
+    rest: (): Rest => ['GET', `/users/by-phone-number?phoneNumber=${encodeURIComponent(number)}`],
+    gql: (): Gql => ({
+      ...objectQuery('userByPhoneNumber', 'User', 'String', 'phoneNumber'),
+      variables: { id: number },
+    }),
   })),
   setUserRoles: [['support', 'auditor'], []].map((roles) => ({
     title: roles.join(', ') || 'none',
