@@ -6,7 +6,7 @@ import { addAccountPageRoutes } from './account/pages/account-pages.routes.ts'
 import { env } from './core/env.ts'
 import { observeRequest, type Surface } from './core/metrics.ts'
 import { enterProtocol } from './core/turns.ts'
-import { addRelatedOriginRoutes } from './credentials/related-origins.routes.ts'
+import { addRelatedOriginRoutes } from './credentials/passkeys/related-origins.routes.ts'
 import type { Compilation } from './graphql/compiled/execute.ts'
 import { createGraphqlHandler } from './graphql/server.ts'
 import {

@@ -26,7 +26,7 @@ import {
   parseAuthorization,
   type TokenBinding,
   verifyBinding,
-} from './dpop-binding.ts'
+} from './dpop/dpop-binding.ts'
 import { selectActiveRoles } from './token-status.sql.ts'
 
 const createInvalidTokenError = (cause?: unknown) =>

@@ -1,7 +1,7 @@
 import { createCache } from '../coordination/cache.ts'
-import { getClientLogoUrl } from '../core/brand-images.ts'
 import { equalsConstantTime, sha256 } from '../core/crypto.ts'
 import { type Db, Handle } from '../database/handle.ts'
+import { getClientLogoUrl } from '../model/brand-images.ts'
 import { type ClientRow, selectClient } from './client.sql.ts'
 import { isClientId } from './client-ids.ts'
 import { invalidateDeclaredResources } from './declared-resources.ts'

@@ -1,13 +1,13 @@
 import type { Ctx } from '../context/context.ts'
-import { type BrandImage, getImageUrl } from '../core/brand-images.ts'
 import { env } from '../core/env.ts'
-import type { Reader } from '../core/language-sources.ts'
-import type { TextOverride } from '../core/text-override.ts'
 import type { MessageFrame, MessageTenant } from '../delivery/mail-content.ts'
 import { FALLBACK_LANGUAGE } from '../languages/catalogs.ts'
 import { findPageLanguage } from '../languages/request-language.ts'
 import { selectLanguage } from '../languages/select-language.ts'
 import { getTenantWords } from '../languages/text-overrides.ts'
+import { type BrandImage, getImageUrl } from '../model/brand-images.ts'
+import type { Reader } from '../model/language-sources.ts'
+import type { TextOverride } from '../model/text-override.ts'
 import { type CachedTenant, findTenant } from './tenant-cache.ts'
 
 /** The absolute URL of an image of the tenant. */

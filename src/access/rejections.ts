@@ -1,7 +1,7 @@
 import type { Ctx } from '../context/context.ts'
 import { takeStorage } from '../coordination/storage-budgets.ts'
 import { errorMessage } from '../core/error-message.ts'
-import { measureJson } from '../core/json-size.ts'
+import { measureJson } from '../core/json/json-size.ts'
 import { log } from '../core/log.ts'
 import type { Diagnostics, OAuthError, OAuthErrorCode } from '../core/oauth-error.ts'
 import { requestRefused } from '../events/grant-events.ts'

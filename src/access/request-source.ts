@@ -1,5 +1,5 @@
 import type { Ctx } from '../context/context.ts'
-import { lookUpPlace } from '../core/ip-location.ts'
+import { lookUpPlace } from '../core/network/ip-location.ts'
 import type { RequestSource } from '../delivery/messages/shared-words.ts'
 
 /** What a message says about the request that caused it. Called where the message is composed. */

@@ -11,8 +11,8 @@ import {
   deleteDeletion,
   insertDeletion,
   selectDeletion,
-} from '../users/account-deletions.sql.ts'
-import { announceDeletion, announceDeletionCanceled } from '../users/deletion-notices.ts'
+} from '../users/deletion/account-deletions.sql.ts'
+import { announceDeletion, announceDeletionCanceled } from '../users/deletion/deletion-notices.ts'
 import { SetViewerDeletion } from './account.fields.ts'
 import { requireStepUp } from './step-up.ts'
 

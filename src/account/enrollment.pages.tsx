@@ -1,6 +1,5 @@
 import type { ComponentChildren, VNode } from 'preact'
 import { ENROLLMENT_SCRIPT_PATH } from '../pages/assets/enrollment-script.ts'
-import { AccountLink, WayOn } from '../pages/continue-links.pages.tsx'
 import {
   BidiText,
   getTenantName,
@@ -10,8 +9,9 @@ import {
   type PageTenant,
   StepForm,
 } from '../pages/page-shell.pages.tsx'
-import { ScriptedPart, WithoutScript } from '../pages/scripted-part.pages.tsx'
-import { Message, useWords } from '../pages/words.pages.tsx'
+import { AccountLink, WayOn } from '../pages/parts/continue-links.pages.tsx'
+import { ScriptedPart, WithoutScript } from '../pages/parts/scripted-part.pages.tsx'
+import { Message, useWords } from '../pages/parts/words.pages.tsx'
 import { Moment } from './pages/moment.pages.tsx'
 
 /** The part that the script shows, with the parameters of the script and what it says. */

@@ -10,7 +10,11 @@ import {
   readEnrollmentFinish,
   startEnrollment,
 } from '../credentials/enrollment.ts'
-import { cancelRecovery, findWaitingEnrollment, isCancelable } from '../credentials/recovery.ts'
+import {
+  cancelRecovery,
+  findWaitingEnrollment,
+  isCancelable,
+} from '../credentials/second-factors/recovery.ts'
 import { getRequestMeta, readTarget } from '../http/request.http.ts'
 import { readForm, readJson, requireSingleParams } from '../http/request-body.http.ts'
 import { createCsrfToken, isCsrfToken } from '../pages/csrf.ts'

@@ -1,7 +1,7 @@
 import { requireOwnChange } from '../access/require-scope.ts'
 import type { Ctx } from '../context/context.ts'
 import type { FieldIssue } from '../core/errors.ts'
-import { measureJson } from '../core/json-size.ts'
+import { measureJson } from '../core/json/json-size.ts'
 import type { User } from '../generated/prisma/client.ts'
 import { assertExpectedUpdatedAt } from '../schema/expected-updated-at.ts'
 import { parseInput } from '../schema/input-shapes.ts'

@@ -1,12 +1,12 @@
 import type { Ctx } from '../context/context.ts'
 import { type CredentialRow, getCredential } from '../credentials/credentials.ts'
-import { createRecoveryCodes } from '../credentials/recovery-codes.ts'
-import { selectAccountLabel } from '../credentials/registration.ts'
+import { selectAccountLabel } from '../credentials/passkeys/registration.ts'
+import { createRecoveryCodes } from '../credentials/second-factors/recovery-codes.ts'
 import {
   finishTotpEnrollment,
   startTotpEnrollment,
   type TotpEnrollment,
-} from '../credentials/totp-enrollment.ts'
+} from '../credentials/second-factors/totp-enrollment.ts'
 import { totpEnrollmentCreated } from '../events/credential-events.ts'
 import { recordEvents } from '../events/log.ts'
 import { parseInput } from '../schema/input-shapes.ts'

@@ -1,5 +1,5 @@
 import { requireOwnChange } from '../access/require-scope.ts'
-import { revokeSessions } from '../access/revocation.ts'
+import { revokeSessions } from '../access/revocation/revocation.ts'
 import type { Ctx } from '../context/context.ts'
 import { NotFound } from '../core/errors.ts'
 import { parseInput } from '../schema/input-shapes.ts'

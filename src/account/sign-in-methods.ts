@@ -5,7 +5,7 @@ import { getCredential, revokeCredential } from '../credentials/credentials.ts'
 import { createCredentialEnrollmentToken } from '../credentials/enrollment-tokens.ts'
 import { linkIdpUser, MANAGEMENT_AUTHORITY, unlinkIdpUser } from '../idps/idp-links.ts'
 import type { IdpUser } from '../idps/idp-users.ts'
-import { announceAccountChange } from '../users/account-notices.ts'
+import { announceAccountChange } from '../users/deletion/account-notices.ts'
 import { getUser } from '../users/users.ts'
 import { requireStepUp } from './step-up.ts'
 

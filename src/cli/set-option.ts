@@ -1,6 +1,6 @@
 import { InvalidInput } from '../core/errors.ts'
-import { parseExactJson } from '../core/exact-json.ts'
-import { isJsonObject } from '../core/json-object.ts'
+import { parseExactJson } from '../core/json/exact-json.ts'
+import { isJsonObject } from '../core/json/json-object.ts'
 
 /** The option `--set` of a command that takes members of `what`. */
 export const buildSetArg = (what: string) =>

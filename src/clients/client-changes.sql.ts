@@ -1,6 +1,6 @@
 import { CLIENT_TYPES, CLIENT_WITH_SECRETS, type ClientRow, type SecretRow } from '../access/client.sql.ts'
-import { DELETE_CLIENT_GRANTS } from '../access/grant-revocation.sql.ts'
-import { blockRedemptions } from '../access/revocation.sql.ts'
+import { DELETE_CLIENT_GRANTS } from '../access/revocation/grant-revocation.sql.ts'
+import { blockRedemptions } from '../access/revocation/revocation.sql.ts'
 import { storedColumns } from '../database/columns.ts'
 import type { Db } from '../database/handle.ts'
 import { statement } from '../database/statement.ts'

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { isJsonObject } from '../core/json-object.ts'
+import { isJsonObject } from '../core/json/json-object.ts'
 import { SYSTEM_TENANT } from '../core/scopes.ts'
 import { expectedUpdatedAt } from '../schema/expected-updated-at.ts'
 import { mapShapes } from '../schema/fields.ts'

@@ -1,5 +1,5 @@
-import { getClientLogoUrl } from '../core/brand-images.ts'
 import { env } from '../core/env.ts'
+import { getClientLogoUrl } from '../model/brand-images.ts'
 
 /** The absolute URL of the logo of a client: that which was set, or one of this server for a data URL. */
 export function resolveClientLogoUrl(

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { CLIENT_TEXTS, type ClientTranslation } from '../core/client-translation.ts'
+import { CLIENT_TEXTS, type ClientTranslation } from '../model/client-translation.ts'
 import { standardField } from '../schema/fields.ts'
 import { optional, requiredText } from '../schema/input-shapes.ts'
 import { languageTag } from '../schema/language-tag.ts'

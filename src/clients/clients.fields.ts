@@ -1,8 +1,8 @@
 import * as z from 'zod'
 import { env } from '../core/env.ts'
 import { ASSIGNABLE_SCOPES } from '../core/scopes.ts'
-import { SESSION_SECONDS } from '../core/session-settings.ts'
 import { SIGNING_ALGORITHM } from '../keys/signing-algorithms.ts'
+import { SESSION_SECONDS } from '../model/session-settings.ts'
 import { createFetchedUrl } from '../schema/fetched-url.fields.ts'
 import {
   flagField,

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { isJsonObject } from '../core/json-object.ts'
+import { isJsonObject } from '../core/json/json-object.ts'
 import { FAPI_ALGORITHMS } from '../keys/public-keys.ts'
 import { SIGNING_ALGORITHMS } from '../keys/signing-algorithms.ts'
 import { defineEnum } from '../schema/enums.ts'

@@ -1,6 +1,6 @@
 import { isClientId } from '../access/client-ids.ts'
 import { requireNoEscalation } from '../access/require-scope.ts'
-import { revokeAccess } from '../access/revocation.ts'
+import { revokeAccess } from '../access/revocation/revocation.ts'
 import type { Ctx } from '../context/context.ts'
 import { readIdPrefix } from '../core/crypto.ts'
 import { NotFound } from '../core/errors.ts'

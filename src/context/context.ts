@@ -1,7 +1,7 @@
-import type { LanguageSources } from '../core/language-sources.ts'
 import type { Scope } from '../core/scopes.ts'
 import type { AnswerBytes, WorkloadKind } from '../core/workload.ts'
 import { Handle } from '../database/handle.ts'
+import type { LanguageSources } from '../model/language-sources.ts'
 
 /**
  * The caller. `tenant` is the caller's own tenant, which differs from the target tenant for operators of

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import type { Ctx } from '../context/context.ts'
 import { env } from '../core/env.ts'
-import { ANSWER_BYTES } from '../core/read-limit.ts'
+import { ANSWER_BYTES } from '../core/network/read-limit.ts'
 import type { AnswerBytes } from '../core/workload.ts'
 import { resolveCallerKey } from './call-budget.ts'
 import { createHoldLimit, type Hold } from './hold-limits.ts'

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { measureJson } from '../core/json-size.ts'
+import { measureJson } from '../core/json/json-size.ts'
 import type { Db } from '../database/handle.ts'
 import { publishMessage, subscribe } from './bus.ts'
 import { awaitRowChanges, CHECK_AGE_MS, checkRowChanges, onRowChange, toCurrentAt } from './row-changes.ts'

@@ -1,7 +1,7 @@
 import type { Ctx } from '../context/context.ts'
 import { env } from '../core/env.ts'
 import { RateLimited } from '../core/errors.ts'
-import { toNetwork } from '../core/ip.ts'
+import { toNetwork } from '../core/network/ip.ts'
 import { type CountedUse, createBackgroundCounts } from './background-counts.ts'
 
 const WINDOW_SECONDS = 60

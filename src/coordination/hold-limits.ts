@@ -1,6 +1,6 @@
 import { type Count, Counts } from '../core/counts.ts'
 import { RateLimited } from '../core/errors.ts'
-import { toNetwork, toSite } from '../core/ip.ts'
+import { toNetwork, toSite } from '../core/network/ip.ts'
 
 /**
  * How many may be open at once: of one caller, of one site, for one tenant, and in this process. A site is an IPv6 /48,

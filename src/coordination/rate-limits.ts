@@ -2,10 +2,10 @@ import { LRUCache } from 'lru-cache'
 import { RateLimiterMemory, RateLimiterRedis } from 'rate-limiter-flexible'
 import { errorMessage } from '../core/error-message.ts'
 import { RateLimited } from '../core/errors.ts'
-import { toNetwork } from '../core/ip.ts'
-import { LIMIT_SETTINGS } from '../core/limit-settings.ts'
 import { log } from '../core/log.ts'
 import { countLimited } from '../core/metrics.ts'
+import { toNetwork } from '../core/network/ip.ts'
+import { LIMIT_SETTINGS } from '../model/limit-settings.ts'
 import { getRedis } from './bus.ts'
 
 /** `points` uses in `seconds`, for each tenant and network. Where a tenant has a setting, that is the number. */

@@ -1,9 +1,9 @@
 import { env } from '../core/env.ts'
 import { errorMessage } from '../core/error-message.ts'
 import { RateLimited } from '../core/errors.ts'
-import { toNetwork, toSite } from '../core/ip.ts'
 import { log } from '../core/log.ts'
 import { countLimitedStorage } from '../core/metrics.ts'
+import { toNetwork, toSite } from '../core/network/ip.ts'
 import { getRedis } from './bus.ts'
 import { type Bucket, fillInMemory, fillInRedis, type StorageLimit } from './storage-buckets.ts'
 

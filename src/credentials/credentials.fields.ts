@@ -1,9 +1,9 @@
 import * as z from 'zod'
-import type { CredentialType } from '../core/credential-types.ts'
+import type { CredentialType } from '../model/credential-types.ts'
 import { defineEnum, oneValueOf } from '../schema/enums.ts'
 import { boolean } from '../schema/input-shapes.ts'
 import { createIdShape, instantShape } from '../schema/response-shapes.ts'
-import { findAuthenticatorName } from './authenticator-names.ts'
+import { findAuthenticatorName } from './passkeys/authenticator-names.ts'
 
 export const CREDENTIAL_TYPE = defineEnum<CredentialType>('CredentialType', 'Kind of a credential.', {
   'public-key': 'A key pair of the WebAuthn kind: a passkey or a security key.',

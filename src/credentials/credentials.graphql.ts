@@ -7,7 +7,6 @@ import { addNodeSelection, buildNestedQuery, toNestedPage } from '../graphql/nod
 import { buildObjectFields } from '../graphql/shape-fields.ts'
 import { getShapeDescription } from '../schema/schema-descriptions.ts'
 import { UserRef } from '../users/users.graphql.ts'
-import { findAuthenticatorName } from './authenticator-names.ts'
 import {
   CredentialShape,
   DEVICE_FIELDS,
@@ -17,6 +16,7 @@ import {
   toDeviceColumn,
 } from './credentials.fields.ts'
 import { countUserCredentials } from './credentials.ts'
+import { findAuthenticatorName } from './passkeys/authenticator-names.ts'
 
 const DeviceRef = builder.objectRef<Device>('Device').implement({
   ...withPublicAccess(getShapeDescription(DeviceShape)),

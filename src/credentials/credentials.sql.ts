@@ -1,7 +1,7 @@
-import type { CredentialType } from '../core/credential-types.ts'
 import type { Db } from '../database/handle.ts'
 import { type RowOf, statement, typed } from '../database/statement.ts'
 import { buildInsertEventsSql } from '../events/log.sql.ts'
+import type { CredentialType } from '../model/credential-types.ts'
 
 // A trigger keeps the user's flag. Without the lock, two concurrent revocations would each see the other's
 // credential and leave the flag set.

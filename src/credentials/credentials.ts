@@ -1,6 +1,5 @@
 import { requireNoEscalation } from '../access/require-scope.ts'
 import type { Ctx } from '../context/context.ts'
-import type { CredentialType } from '../core/credential-types.ts'
 import { readIdPrefix } from '../core/crypto.ts'
 import { NotFound } from '../core/errors.ts'
 import { getRoleScopes } from '../core/scopes.ts'
@@ -8,8 +7,9 @@ import { buildPageQuery } from '../database/page-query.ts'
 import { credentialRevoked } from '../events/credential-events.ts'
 import { createEventRow } from '../events/log.ts'
 import type { Credential } from '../generated/prisma/client.ts'
+import type { CredentialType } from '../model/credential-types.ts'
 import { type Page, type PageArgs, parsePaging, toPage } from '../schema/page.ts'
-import { announceAccountChange } from '../users/account-notices.ts'
+import { announceAccountChange } from '../users/deletion/account-notices.ts'
 import { deleteCredential, lockCredentialOwner } from './credentials.sql.ts'
 
 /** Columns that only the sign-in needs. They are never returned. */

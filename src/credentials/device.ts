@@ -1,6 +1,6 @@
 import { sha256Base64url } from '../core/crypto.ts'
-import { parseHeaderList, parseHeaderString } from '../core/structured-headers.ts'
-import { parseUserAgent } from '../core/user-agent.ts'
+import { parseHeaderList, parseHeaderString } from '../core/json/structured-headers.ts'
+import { parseUserAgent } from '../core/network/user-agent.ts'
 import { DEVICE_FIELDS, type Device, type DeviceRow, toDeviceColumn } from './credentials.fields.ts'
 
 /** Reads request headers. */

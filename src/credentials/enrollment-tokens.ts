@@ -19,7 +19,7 @@ import type { Prisma } from '../generated/prisma/client.ts'
 import { parseInput } from '../schema/input-shapes.ts'
 import { EnrollmentTokenCreate } from './credentials.fields.ts'
 import { type Enrollee, lockEnrollee } from './enrollment.sql.ts'
-import { announceRecovery } from './recovery.ts'
+import { announceRecovery } from './second-factors/recovery.ts'
 
 /** Lifetime of a link: users read their mail within a day, and an old link is a risk. */
 const TOKEN_LIFETIME_HOURS = 24

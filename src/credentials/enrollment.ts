@@ -8,7 +8,7 @@ import { AppError, Conflict } from '../core/errors.ts'
 import { credentialEnrolled } from '../events/credential-events.ts'
 import { createEventRow } from '../events/log.ts'
 import { parseInput, requiredText } from '../schema/input-shapes.ts'
-import { announceAccountChange } from '../users/account-notices.ts'
+import { announceAccountChange } from '../users/deletion/account-notices.ts'
 import type { Device } from './credentials.fields.ts'
 import { toDeviceRow } from './device.ts'
 import {
@@ -24,7 +24,7 @@ import {
   RegistrationResponse,
   selectAccountLabel,
   verifyRegistration,
-} from './registration.ts'
+} from './passkeys/registration.ts'
 
 const EnrollmentStart = z.object({ token: requiredText(200) })
 const EnrollmentFinish = EnrollmentStart.extend({ response: RegistrationResponse })

@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import type { ReadLimit } from '../core/read-limit.ts'
+import type { ReadLimit } from '../core/network/read-limit.ts'
 import { SYSTEM_TENANT } from '../core/scopes.ts'
 import { takeTurn } from '../core/turns.ts'
 import type { Workload, WorkloadKind } from '../core/workload.ts'

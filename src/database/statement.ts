@@ -1,4 +1,4 @@
-import type { ReadLimit } from '../core/read-limit.ts'
+import type { ReadLimit } from '../core/network/read-limit.ts'
 import type { SqlValues } from './prepared-query.ts'
 import type { RowStyle } from './rows/row-reader.ts'
 import { declareSharedRead } from './shared-reads.ts'

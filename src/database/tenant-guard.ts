@@ -1,4 +1,4 @@
-import { isJsonObject } from '../core/json-object.ts'
+import { isJsonObject } from '../core/json/json-object.ts'
 import { Prisma } from '../generated/prisma/client.ts'
 
 /** Thrown before a statement is sent. It is a bug in Vestibule, so it becomes a 500. */

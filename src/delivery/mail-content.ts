@@ -1,6 +1,6 @@
-import type { Brand } from '../core/brand.ts'
-import type { TextOverride } from '../core/text-override.ts'
 import type { Words } from '../languages/translations.ts'
+import type { Brand } from '../model/brand.ts'
+import type { TextOverride } from '../model/text-override.ts'
 import { closeSentences } from './close-sentences.ts'
 import type { MailSender } from './sender.ts'
 

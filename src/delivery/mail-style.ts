@@ -1,5 +1,5 @@
-import { type Brand, CORNER_RADIUS, FONT_STACKS, selectFontStack } from '../core/brand.ts'
-import { computeAccent, PALETTE, type Scheme } from '../core/palette.ts'
+import { type Brand, CORNER_RADIUS, FONT_STACKS, selectFontStack } from '../model/brand.ts'
+import { computeAccent, PALETTE, type Scheme } from '../model/palette.ts'
 
 /** The colors of a mail in one scheme. */
 export type MailColors = Record<

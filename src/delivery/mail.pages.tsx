@@ -1,7 +1,7 @@
 import type { VNode } from 'preact'
 import { renderToString } from 'preact-render-to-string'
 import { getInitial } from '../core/initial.ts'
-import { toSafeLink } from '../core/safe-link.ts'
+import { toSafeLink } from '../core/network/safe-link.ts'
 import type { MailContent, MailPart, MessageTenant, RichMail } from './mail-content.ts'
 import { LayoutTable, MailPartView } from './mail-parts.pages.tsx'
 import { buildDarkCss, buildInlineStyles, type InlineStyles } from './mail-style.ts'

@@ -1,5 +1,5 @@
 import type { VNode } from 'preact'
-import { toSafeLink } from '../core/safe-link.ts'
+import { toSafeLink } from '../core/network/safe-link.ts'
 import { BidiText, PageShell } from '../pages/page-shell.pages.tsx'
 import type { StartUrl } from './start-urls.ts'
 

@@ -1,4 +1,4 @@
-import type { CredentialType } from '../core/credential-types.ts'
+import type { CredentialType } from '../model/credential-types.ts'
 import type { EventDetail, EventOf, LinkFailure } from './types.ts'
 
 type Channel = 'email' | 'sms'

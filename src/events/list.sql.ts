@@ -1,8 +1,8 @@
-import type { Position } from '../core/event-position.ts'
-import type { ReadLimit } from '../core/read-limit.ts'
+import type { ReadLimit } from '../core/network/read-limit.ts'
 import type { Db } from '../database/handle.ts'
 import { type BindParameter, createBinder } from '../database/keyset.ts'
 import { boundStatement } from '../database/statement.ts'
+import type { Position } from '../model/event-position.ts'
 import { EVENT_COLUMNS, EVENT_RETURNS, type EventRow } from './log.sql.ts'
 
 /** The filters that an index supports, with the column that follows the tenant in the index. */

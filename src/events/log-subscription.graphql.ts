@@ -1,9 +1,9 @@
 import { initContextCache } from '@pothos/core'
-import { decodePosition, encodePosition, type Position } from '../core/event-position.ts'
 import { takeTurn } from '../core/turns.ts'
 import { Handle } from '../database/handle.ts'
 import type { GraphQLContext } from '../graphql/context.ts'
 import { Loaders } from '../graphql/loaders.ts'
+import { decodePosition, encodePosition, type Position } from '../model/event-position.ts'
 import { type LogEvent, readEvents, readHead } from './log.ts'
 import { followEvents } from './tail.ts'
 

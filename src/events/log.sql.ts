@@ -1,6 +1,6 @@
-import type { Position } from '../core/event-position.ts'
 import type { Db } from '../database/handle.ts'
 import { type RowOf, statement, typed } from '../database/statement.ts'
+import type { Position } from '../model/event-position.ts'
 
 /** The columns that are read. */
 const SHOWN_COLUMNS = [

@@ -1,5 +1,5 @@
-import type { ProviderCause } from '../core/provider-causes.ts'
-import type { SecondFactorName } from '../core/sign-in-methods.ts'
+import type { ProviderCause } from '../model/provider-causes.ts'
+import type { SecondFactorName } from '../model/sign-in-methods.ts'
 import type { EndReason, EventDetail, EventOf, SignInFailure, SmsRefusal } from './types.ts'
 
 /** The subjects of an event of a session. */

@@ -1,9 +1,9 @@
-import { encodePosition } from '../core/event-position.ts'
 import type { Scope } from '../core/scopes.ts'
 import { builder } from '../graphql/builder.ts'
 import { findOwnUserId, type GraphQLContext } from '../graphql/context.ts'
 import { withScope, withScopeOrOwnUser } from '../graphql/field-access.ts'
 import { requireNodeId } from '../graphql/node.graphql.ts'
+import { encodePosition } from '../model/event-position.ts'
 import {
   EventInterface,
   GAP_TYPE,

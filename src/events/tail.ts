@@ -1,6 +1,6 @@
 import { EVENTS_TOPIC, subscribe } from '../coordination/bus.ts'
-import { comparePositions, decodePosition, type Position } from '../core/event-position.ts'
 import { type Db, Handle } from '../database/handle.ts'
+import { comparePositions, decodePosition, type Position } from '../model/event-position.ts'
 import { type LogEvent, readEvents, readHead } from './log.ts'
 
 /** The number of events that one read fetches, and the number of newest events that stay in memory. */

@@ -1,7 +1,7 @@
 import * as z from 'zod'
-import { CREDENTIAL_TYPES } from '../core/credential-types.ts'
-import { PROVIDER_CAUSE_NAMES } from '../core/provider-causes.ts'
-import { SECOND_FACTORS, SIGN_IN_METHODS } from '../core/sign-in-methods.ts'
+import { CREDENTIAL_TYPES } from '../model/credential-types.ts'
+import { PROVIDER_CAUSE_NAMES } from '../model/provider-causes.ts'
+import { SECOND_FACTORS, SIGN_IN_METHODS } from '../model/sign-in-methods.ts'
 
 /** Why a session ended. */
 export const SESSION_END_REASONS = ['logout', 'revoked', 'locked', 'deleted', 'expired'] as const

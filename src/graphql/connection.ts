@@ -2,8 +2,8 @@ import type { ObjectRef } from '@pothos/core'
 import { spreadOverTurns } from '../core/turns.ts'
 import { DEFAULT_PAGE_SIZE, type Page, type PageArgs } from '../schema/page.ts'
 import { builder, type GraphQLTypes } from './builder.ts'
-import { COUNT_COST, type ListComplexity } from './count-cost.ts'
 import { withPublicAccess } from './field-access.ts'
+import { COUNT_COST, type ListComplexity } from './limits/count-cost.ts'
 
 type PageInfoFields = {
   hasNextPage: boolean

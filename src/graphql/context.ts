@@ -1,4 +1,4 @@
-import type { TokenBinding } from '../access/dpop-binding.ts'
+import type { TokenBinding } from '../access/dpop/dpop-binding.ts'
 import type { Ctx } from '../context/context.ts'
 import type { CallBudget } from '../coordination/call-budget.ts'
 import { type AppError, Forbidden, Unauthenticated } from '../core/errors.ts'

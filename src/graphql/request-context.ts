@@ -1,6 +1,6 @@
 import { initContextCache } from '@pothos/core'
 import { authenticateToken } from '../access/authenticate.ts'
-import { type KeyProof, UNBOUND } from '../access/dpop-binding.ts'
+import { type KeyProof, UNBOUND } from '../access/dpop/dpop-binding.ts'
 import { createCtx } from '../context/context.ts'
 import { chargeCall, createBudgetError } from '../coordination/call-budget.ts'
 import { toAppError } from '../core/to-app-error.ts'

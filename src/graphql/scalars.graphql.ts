@@ -1,6 +1,6 @@
 import { GraphQLError, Kind, type ValueNode, valueFromASTUntyped } from 'graphql'
-import { isExactNumber } from '../core/exact-json.ts'
-import { isJsonObject } from '../core/json-object.ts'
+import { isExactNumber } from '../core/json/exact-json.ts'
+import { isJsonObject } from '../core/json/json-object.ts'
 import { instant } from '../schema/input-shapes.ts'
 import { builder } from './builder.ts'
 

@@ -15,8 +15,8 @@ import { type HeaderReader, readRequestMeta } from '../http/request.http.ts'
 import type { GraphQLContext } from './context.ts'
 import { toErrorJson, toGraphQLError } from './error-masking.ts'
 import { useHttpRules } from './http-rules.ts'
+import { createOperationRules, type ExecutionSettings } from './limits/operation-rules.ts'
 import { createSocketServer } from './live/socket.ts'
-import { createOperationRules, type ExecutionSettings } from './operation-rules.ts'
 import { createContext, identifyCaller } from './request-context.ts'
 
 /** The GraphQL endpoints of all tenants: `/{tenant}/graphql` over HTTP, event streams and WebSockets. */

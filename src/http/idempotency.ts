@@ -3,8 +3,8 @@ import type { Ctx } from '../context/context.ts'
 import { seal, unseal } from '../core/crypto.ts'
 import { errorMessage } from '../core/error-message.ts'
 import { AppError, InvalidInput } from '../core/errors.ts'
+import { parseHeaderString } from '../core/json/structured-headers.ts'
 import { log } from '../core/log.ts'
-import { parseHeaderString } from '../core/structured-headers.ts'
 import { claimIdempotencyKey, releaseIdempotencyKey, storeIdempotentResponse } from './idempotency.sql.ts'
 
 /**

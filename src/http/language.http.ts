@@ -1,5 +1,5 @@
 import type { H3Event } from 'h3'
-import type { LanguageSources } from '../core/language-sources.ts'
+import type { LanguageSources } from '../model/language-sources.ts'
 
 /** What a request says about the language of its answer: one object per request. */
 export function getLanguageSources(event: H3Event): LanguageSources {

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { H3Event } from 'h3'
 import { InvalidInput, PayloadTooLarge, UnsupportedMediaType } from '../core/errors.ts'
-import { parseExactJson } from '../core/exact-json.ts'
+import { parseExactJson } from '../core/json/exact-json.ts'
 import { OAuthError } from '../core/oauth-error.ts'
 import { setStreamIdleTimeout } from './connection-timeouts.ts'
 import { createRepeatedError, findRepeatedNames } from './repeated-parameters.ts'

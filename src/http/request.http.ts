@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { getRequestIP, type H3Event } from 'h3'
 import type { Ctx } from '../context/context.ts'
 import { env } from '../core/env.ts'
-import { normalizeIp } from '../core/ip.ts'
 import { log } from '../core/log.ts'
+import { normalizeIp } from '../core/network/ip.ts'
 import { Answer } from './node-response/answer.ts'
 
 /** A request id from a proxy is used when it is safe in a log line and in a header. */

@@ -3,7 +3,7 @@ import type { FieldIssue } from '../core/errors.ts'
 import { defineEnum } from '../schema/enums.ts'
 import { enumField, flagField, listField, nullableField } from '../schema/fields.ts'
 import { oneOf, requiredText } from '../schema/input-shapes.ts'
-import { type IdpType, PROVIDER_TYPES } from './provider-types.ts'
+import { type IdpType, PROVIDER_TYPES } from './provider/provider-types.ts'
 
 const ENTRY = defineEnum('IdentityProviderEntry', 'Who may enter by an identity provider.', {
   linked: 'Users who are linked.',

@@ -22,8 +22,8 @@ import {
   updateIdpLink,
 } from './idp-users.sql.ts'
 import { assertLinkIds, type IdpUser } from './idp-users.ts'
-import { type ProviderTokens, replaceTokens } from './kept-tokens.ts'
-import { toProvider } from './provider.ts'
+import { toProvider } from './provider/provider.ts'
+import { type ProviderTokens, replaceTokens } from './tokens/kept-tokens.ts'
 
 const createUserNotFoundError = () => new NotFound('user')
 const createIdpNotFoundError = () => new NotFound('identity provider')

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { isJsonObject } from '../core/json-object.ts'
+import { isJsonObject } from '../core/json/json-object.ts'
 import { metadata, optional, requiredText, text } from '../schema/input-shapes.ts'
 import { createIdShape, idShape, instantShape, jsonObjectShape } from '../schema/response-shapes.ts'
 import { createAllowedUrl } from '../schema/url-shapes.ts'

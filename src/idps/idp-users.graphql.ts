@@ -5,12 +5,12 @@ import { ID_DESCRIPTION, Node, registerNode } from '../graphql/node.graphql.ts'
 import { addNodeSelection, buildNestedQuery, toNestedPage } from '../graphql/node-selection.ts'
 import { UserRef } from '../graphql/object-refs.ts'
 import { buildObjectFields } from '../graphql/shape-fields.ts'
-import { IdpUserTokensShape } from './idp-user-tokens.fields.ts'
-import type { IdpUserTokens } from './idp-user-tokens.ts'
 import { IdpUserShape } from './idp-users.fields.ts'
 import { countIdpUsers, type IdpUser } from './idp-users.ts'
 import { IdentityProviderRef } from './idps.graphql.ts'
 import { findIdentityProviders } from './idps.ts'
+import { IdpUserTokensShape } from './tokens/idp-user-tokens.fields.ts'
+import type { IdpUserTokens } from './tokens/idp-user-tokens.ts'
 
 export const IdpUserRef = builder.prismaObject('IdpUser', {
   ...withScopeOrOwner(

@@ -6,11 +6,11 @@ import type { RestRoute } from '../rest/route.ts'
 import { idShape } from '../schema/response-shapes.ts'
 import { USER } from '../users/users.operations.ts'
 import { addIdpUser, linkIdpUser, unlinkIdpUser } from './idp-links.ts'
-import { IdpUserTokensShape } from './idp-user-tokens.fields.ts'
-import { getIdpUserTokens, type IdpUserTokens } from './idp-user-tokens.ts'
 import { IdpUserAdd, IdpUserLink, IdpUserShape } from './idp-users.fields.ts'
 import { IdpUserRef, IdpUserTokensRef } from './idp-users.graphql.ts'
 import { getIdpUser, type IdpUser, listIdpUsers } from './idp-users.ts'
+import { IdpUserTokensShape } from './tokens/idp-user-tokens.fields.ts'
+import { getIdpUserTokens, type IdpUserTokens } from './tokens/idp-user-tokens.ts'
 
 export const IDP_USER = defineResource<IdpUser>({
   member: 'idpUser',

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { env } from '../core/env.ts'
 import type { FieldIssue } from '../core/errors.ts'
-import { isJsonObject } from '../core/json-object.ts'
+import { isJsonObject } from '../core/json/json-object.ts'
 import { expectedUpdatedAt } from '../schema/expected-updated-at.ts'
 import { createFetchedUrl } from '../schema/fetched-url.fields.ts'
 import { listExamples, mapShapes, requiredField, textField } from '../schema/fields.ts'
@@ -12,14 +12,14 @@ import { instantShape } from '../schema/response-shapes.ts'
 import type { UrlRules } from '../schema/url-shapes.ts'
 import { findPolicyIssues, POLICY_FIELDS } from './entry-policy.fields.ts'
 import type { SecretColumn } from './idp-secrets.ts'
-import { parsePublicKey } from './provider-keys.ts'
+import { parsePublicKey } from './provider/provider-keys.ts'
 import {
   ID_TOKEN_ALGORITHMS,
   IDP_TYPE,
   MIN_SECRET_BYTES,
   REQUIRABLE_FIELDS,
   SECRET_ALGORITHM,
-} from './provider-types.ts'
+} from './provider/provider-types.ts'
 
 /** https, or http on a loopback host; in development also private hosts. */
 const SECURE_URL: UrlRules = { secure: env.isProduction }

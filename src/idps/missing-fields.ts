@@ -1,5 +1,10 @@
 import type { IdentityProvider } from '../generated/prisma/client.ts'
-import { type IdpType, PROVIDER_TYPES, REQUIRABLE_FIELDS, type RequirableField } from './provider-types.ts'
+import {
+  type IdpType,
+  PROVIDER_TYPES,
+  REQUIRABLE_FIELDS,
+  type RequirableField,
+} from './provider/provider-types.ts'
 
 /**
  * The fields that a provider still needs, in the order of the API; `clientSecret` is one that cannot be used, or has

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { PROVIDER_CAUSE_NAMES } from '../core/provider-causes.ts'
+import { PROVIDER_CAUSE_NAMES } from '../model/provider-causes.ts'
 import { defineEnum } from '../schema/enums.ts'
 
 /** The checks of a test, in their order. */

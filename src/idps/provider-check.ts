@@ -1,27 +1,27 @@
 import type { Ctx } from '../context/context.ts'
 import { randomToken } from '../core/crypto.ts'
 import { NotFound } from '../core/errors.ts'
-import { PROVIDER_CAUSES, type ProviderCause } from '../core/provider-causes.ts'
 import { idpTested } from '../events/credential-events.ts'
 import { recordEvents } from '../events/log.ts'
+import { PROVIDER_CAUSES, type ProviderCause } from '../model/provider-causes.ts'
 import { parseInput } from '../schema/input-shapes.ts'
 import { refreshKeySet } from './answers/key-set.ts'
 import { buildCallbackUrl } from './callback-url.ts'
 import { requireProvider } from './external-identity.ts'
-import type { Provider } from './provider.ts'
-import { requireWebUrl } from './provider-authorization.ts'
+import type { Provider } from './provider/provider.ts'
+import { requireWebUrl } from './provider/provider-authorization.ts'
+import { redeemCode } from './provider/provider-code.ts'
+import { withinSignInDeadline } from './provider/provider-deadline.ts'
+import { findExplanation, toUnavailable } from './provider/provider-errors.ts'
+import { type EndpointName, findEndpoint, findMetadata } from './provider/provider-metadata.ts'
+import { RejectedGrant } from './provider/provider-token-request.ts'
+import { SECRET_ALGORITHM } from './provider/provider-types.ts'
 import {
   type Finding,
   type ProviderCheck,
   type ProviderTest,
   ProviderTestInput,
 } from './provider-check.fields.ts'
-import { redeemCode } from './provider-code.ts'
-import { withinSignInDeadline } from './provider-deadline.ts'
-import { findExplanation, toUnavailable } from './provider-errors.ts'
-import { type EndpointName, findEndpoint, findMetadata } from './provider-metadata.ts'
-import { RejectedGrant } from './provider-token-request.ts'
-import { SECRET_ALGORITHM } from './provider-types.ts'
 import { findProviderRow } from './sign-in-providers.ts'
 
 const toFinding = (

@@ -11,16 +11,16 @@ import {
   toTokenIdentity,
   toUserInfoIdentity,
 } from './external-identity.ts'
-import { type ProviderTokens, selectKeptTokens } from './kept-tokens.ts'
-import type { Provider } from './provider.ts'
-import { redeemCode } from './provider-code.ts'
-import { SIGN_IN_DEADLINE_MS, withinSignInDeadline } from './provider-deadline.ts'
-import { sealIdToken } from './provider-end-session.ts'
-import { findExplanation, rejectProof, toUnavailable } from './provider-errors.ts'
-import { verifyIdToken } from './provider-id-token.ts'
-import { findEndpoint, findMetadata } from './provider-metadata.ts'
-import type { TokenAnswer } from './provider-token-request.ts'
-import { listTrustedAmr } from './trusted-authentication.ts'
+import type { Provider } from './provider/provider.ts'
+import { redeemCode } from './provider/provider-code.ts'
+import { SIGN_IN_DEADLINE_MS, withinSignInDeadline } from './provider/provider-deadline.ts'
+import { sealIdToken } from './provider/provider-end-session.ts'
+import { findExplanation, rejectProof, toUnavailable } from './provider/provider-errors.ts'
+import { verifyIdToken } from './provider/provider-id-token.ts'
+import { findEndpoint, findMetadata } from './provider/provider-metadata.ts'
+import type { TokenAnswer } from './provider/provider-token-request.ts'
+import { listTrustedAmr } from './provider/trusted-authentication.ts'
+import { type ProviderTokens, selectKeptTokens } from './tokens/kept-tokens.ts'
 
 /** The answer of a provider at the callback, and the values that it is bound to. */
 export type SignInAnswer = {

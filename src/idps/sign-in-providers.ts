@@ -3,7 +3,7 @@ import { Handle } from '../database/handle.ts'
 import type { IdentityProvider } from '../generated/prisma/client.ts'
 import { isIdpId } from '../schema/idp-id.ts'
 import { listMissingFields } from './missing-fields.ts'
-import { type IdpType, PROVIDER_TYPES } from './provider-types.ts'
+import { type IdpType, PROVIDER_TYPES } from './provider/provider-types.ts'
 
 /** An identity provider as the sign-in pages know it. */
 export type SignInProvider = TenantIdp

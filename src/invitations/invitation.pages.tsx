@@ -1,5 +1,4 @@
 import type { VNode } from 'preact'
-import { AccountLink, WayOn } from '../pages/continue-links.pages.tsx'
 import {
   BidiText,
   ErrorMessage,
@@ -10,7 +9,8 @@ import {
   type PageTenant,
   StepForm,
 } from '../pages/page-shell.pages.tsx'
-import { Message } from '../pages/words.pages.tsx'
+import { AccountLink, WayOn } from '../pages/parts/continue-links.pages.tsx'
+import { Message } from '../pages/parts/words.pages.tsx'
 import { type AccountEntries, AccountFields } from '../sign-up/account-fields.pages.tsx'
 
 type InvitationPageProps = {

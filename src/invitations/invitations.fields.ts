@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { INVITATION_LIFETIME_SECONDS } from '../core/sign-up.ts'
+import { INVITATION_LIFETIME_SECONDS } from '../model/sign-up.ts'
 import { defineEnum } from '../schema/enums.ts'
 import { integer, optional, text } from '../schema/input-shapes.ts'
 import { languageTag } from '../schema/language-tag.ts'

@@ -1,4 +1,4 @@
-import { deleteDueUsers } from '../users/due-deletions.ts'
+import { deleteDueUsers } from '../users/deletion/due-deletions.ts'
 import { startRepeatedJob } from './scheduler.ts'
 
 const INTERVAL_MS = 60_000

@@ -1,7 +1,7 @@
-import type { Position } from '../core/event-position.ts'
 import type { Db } from '../database/handle.ts'
 import { type RowOf, statement } from '../database/statement.ts'
 import { REFUSED_EVENT_TYPES } from '../events/types.ts'
+import type { Position } from '../model/event-position.ts'
 
 /**
  * Statements of the cleanup. Those that read all tenants require the tenant `system`. Locked rows are left

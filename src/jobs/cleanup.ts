@@ -1,8 +1,8 @@
-import { revokeSessions } from '../access/revocation.ts'
+import { revokeSessions } from '../access/revocation/revocation.ts'
 import { createPlatformCtx } from '../context/context.ts'
-import { encodePosition } from '../core/event-position.ts'
 import { system } from '../database/system.ts'
 import { lockTenantRow } from '../keys/keys.sql.ts'
+import { encodePosition } from '../model/event-position.ts'
 import { KNOWN_DEVICE_DAYS } from '../passcodes/known-devices.sql.ts'
 import {
   type CleanupTable,

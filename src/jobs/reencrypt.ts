@@ -1,12 +1,12 @@
 import { toTokenKeyPurpose } from '../access/tenant-cache.ts'
 import { isSealedByCurrentKey, seal, unseal } from '../core/crypto.ts'
-import { toTotpPurpose } from '../credentials/totp.ts'
+import { toTotpPurpose } from '../credentials/second-factors/totp.ts'
 import { Handle } from '../database/handle.ts'
 import { system } from '../database/system.ts'
 import { toStoredResponsePurpose } from '../http/idempotency.ts'
 import { toIdpSecretPurpose } from '../idps/idp-secrets.ts'
-import { toTokenPurpose } from '../idps/kept-tokens.ts'
-import { toIdTokenPurpose } from '../idps/provider-end-session.ts'
+import { toIdTokenPurpose } from '../idps/provider/provider-end-session.ts'
+import { toTokenPurpose } from '../idps/tokens/kept-tokens.ts'
 import { SEAL_PURPOSE } from '../keys/keys.ts'
 import {
   replaceSealedValue,

@@ -1,7 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Handle } from '../database/handle.ts'
 import { system } from '../database/system.ts'
-import { divideRange, selectUnevenRanges, tryLockRanges, type UnevenRange } from '../users/user-ranges.sql.ts'
+import {
+  divideRange,
+  selectUnevenRanges,
+  tryLockRanges,
+  type UnevenRange,
+} from '../users/list/user-ranges.sql.ts'
 import { startRepeatedJob } from './scheduler.ts'
 
 const INTERVAL_MS = 30_000

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { isJsonObject } from '../core/json-object.ts'
+import { isJsonObject } from '../core/json/json-object.ts'
 import { boolean, integer } from '../schema/input-shapes.ts'
 import { instantShape } from '../schema/response-shapes.ts'
 import { SIGNING_ALGORITHM } from './signing-algorithms.ts'

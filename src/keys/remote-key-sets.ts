@@ -8,7 +8,7 @@ import {
   jwtVerify,
 } from 'jose'
 import { LRUCache } from 'lru-cache'
-import { measureJson } from '../core/json-size.ts'
+import { measureJson } from '../core/json/json-size.ts'
 
 /** How long fetched keys are used without another fetch. */
 const LIFETIME_MS = 600_000

@@ -1,4 +1,4 @@
-import { parseUserAgent } from '../core/user-agent.ts'
+import { parseUserAgent } from '../core/network/user-agent.ts'
 import type { Words } from './translations.ts'
 
 /** "Chrome on Linux" in the language of the reader, or what is known of it; null when nothing is. */

@@ -1,4 +1,4 @@
-import { CLIENT_TEXTS, type ClientTranslation } from '../core/client-translation.ts'
+import { CLIENT_TEXTS, type ClientTranslation } from '../model/client-translation.ts'
 
 const getBaseLanguage = (tag: string): string => tag.split('-', 1)[0] ?? ''
 

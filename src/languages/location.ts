@@ -1,4 +1,4 @@
-import type { Place } from '../core/ip-location.ts'
+import type { Place } from '../core/network/ip-location.ts'
 import type { Words } from './translations.ts'
 
 /** The name of a city in a language, or in a variant of it: "pt" is served by "pt-BR". English names the others. */

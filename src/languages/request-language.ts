@@ -1,6 +1,6 @@
 import { parse } from 'cookie-es'
-import type { LanguageSources, Reader } from '../core/language-sources.ts'
-import type { TextOverride } from '../core/text-override.ts'
+import type { LanguageSources, Reader } from '../model/language-sources.ts'
+import type { TextOverride } from '../model/text-override.ts'
 import { FALLBACK_LANGUAGE } from './catalogs.ts'
 import { parseAcceptLanguage, selectLanguage } from './select-language.ts'
 import { getTenantWords } from './text-overrides.ts'

@@ -1,5 +1,5 @@
 import { IntlMessageFormat } from 'intl-messageformat'
-import type { TextOverride } from '../core/text-override.ts'
+import type { TextOverride } from '../model/text-override.ts'
 import { CATALOGS, EN } from './catalogs.ts'
 import type { MessageKey } from './messages.ts'
 import { createWords, getWords, type Words } from './translations.ts'

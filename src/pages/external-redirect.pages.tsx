@@ -1,7 +1,7 @@
 import type { VNode } from 'preact'
-import { ContinueLink } from './continue-links.pages.tsx'
 import { BidiText, type PageClient, PageShell, type PageTenant } from './page-shell.pages.tsx'
-import { Message } from './words.pages.tsx'
+import { ContinueLink } from './parts/continue-links.pages.tsx'
+import { Message } from './parts/words.pages.tsx'
 
 type LeavePageProps = {
   tenant: PageTenant

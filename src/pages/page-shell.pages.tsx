@@ -1,16 +1,16 @@
 import type { ComponentChildren, VNode } from 'preact'
 import { useContext } from 'preact/hooks'
-import type { Brand } from '../core/brand.ts'
-import { toSafeLink } from '../core/safe-link.ts'
+import { toSafeLink } from '../core/network/safe-link.ts'
+import type { Brand } from '../model/brand.ts'
 import { buildFaviconPath } from './assets/favicon.ts'
 import { STYLESHEET_PATH } from './assets/stylesheet.ts'
 import { SUBMIT_SCRIPT_PATH } from './assets/submit-script.ts'
-import { LanguageMenu, LanguageReturn } from './language-menu.pages.tsx'
-import { ClientMark, type Outcome, OutcomeMark, TenantLogo } from './logos.pages.tsx'
-import { hasTenantLogo, useTenantImage } from './page-images.pages.tsx'
-import { PageScript } from './page-script.pages.tsx'
+import { LanguageMenu, LanguageReturn } from './parts/language-menu.pages.tsx'
+import { ClientMark, type Outcome, OutcomeMark, TenantLogo } from './parts/logos.pages.tsx'
+import { hasTenantLogo, useTenantImage } from './parts/page-images.pages.tsx'
+import { PageScript } from './parts/page-script.pages.tsx'
+import { Message, useWords } from './parts/words.pages.tsx'
 import { PopupDisplay, ThemeStyle } from './render-page.pages.tsx'
-import { Message, useWords } from './words.pages.tsx'
 
 /** The members of a tenant that pages show. */
 export type PageTenant = Brand & {

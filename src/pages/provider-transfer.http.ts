@@ -1,4 +1,4 @@
-import type { Reader } from '../core/language-sources.ts'
+import type { Reader } from '../model/language-sources.ts'
 import { ProviderTransferPage } from './provider-transfer.pages.tsx'
 import { addRefresh, renderComponent } from './responses.http.ts'
 

@@ -1,4 +1,8 @@
-import { ENDED_RETURNS, NEXT_CODE_GENERATION, UNVERIFIED_PARTS } from '../access/revocation-parts.sql.ts'
+import {
+  ENDED_RETURNS,
+  NEXT_CODE_GENERATION,
+  UNVERIFIED_PARTS,
+} from '../access/revocation/revocation-parts.sql.ts'
 import type { Db } from '../database/handle.ts'
 import { type RowOf, statement, typed } from '../database/statement.ts'
 import type { User } from '../generated/prisma/client.ts'

@@ -7,8 +7,8 @@ import {
   toNetworkOwner,
 } from '../coordination/rate-limits.ts'
 import { requireStorage } from '../coordination/storage-budgets.ts'
-import { toNetwork } from '../core/ip.ts'
-import type { LimitSetting } from '../core/limit-settings.ts'
+import { toNetwork } from '../core/network/ip.ts'
+import type { LimitSetting } from '../model/limit-settings.ts'
 import { getRequestNetwork, isKnownBrowser, type PasscodeOrigin } from './passcode-origin.ts'
 import type { PasscodeAddress } from './passcodes.fields.ts'
 import { returnSmsPrefix } from './sms-limits.ts'

@@ -1,5 +1,5 @@
-import type { Channel } from '../core/sign-in-methods.ts'
 import { canSendSms } from '../delivery/sms.ts'
+import type { Channel } from '../model/sign-in-methods.ts'
 
 /**
  * The channels by which a tenant's users receive the codes of the hosted pages, e-mail first. Without a gateway

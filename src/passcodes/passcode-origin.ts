@@ -1,4 +1,4 @@
-import { toNetwork } from '../core/ip.ts'
+import { toNetwork } from '../core/network/ip.ts'
 import { SHARED_BUDGET } from './passcode-budgets.sql.ts'
 
 const NETWORK_PREFIX = 'network:'

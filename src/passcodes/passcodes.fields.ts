@@ -1,6 +1,6 @@
 import * as z from 'zod'
-import type { Channel } from '../core/sign-in-methods.ts'
 import { cleanTypedEmail } from '../core/typed-text.ts'
+import type { Channel } from '../model/sign-in-methods.ts'
 import { isEmailLike, toEmailKey } from '../schema/address-keys.ts'
 import { boolean, requiredText, text } from '../schema/input-shapes.ts'
 import { type Country, parsePhoneNumber } from '../schema/phone-numbers.ts'

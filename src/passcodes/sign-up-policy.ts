@@ -1,6 +1,6 @@
 import type { CachedTenant } from '../access/tenant-cache.ts'
-import type { Channel } from '../core/sign-in-methods.ts'
-import type { SignUpMode } from '../core/sign-up.ts'
+import type { Channel } from '../model/sign-in-methods.ts'
+import type { SignUpMode } from '../model/sign-up.ts'
 import { listPasscodeChannels } from './passcode-channels.ts'
 import { type PasscodeAddress, parseAddress } from './passcodes.fields.ts'
 

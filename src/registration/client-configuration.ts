@@ -6,7 +6,7 @@ import type { Ctx } from '../context/context.ts'
 import { requireStorage } from '../coordination/storage-budgets.ts'
 import { equalsConstantTime, sha256 } from '../core/crypto.ts'
 import { type FieldIssue, InvalidInput } from '../core/errors.ts'
-import { measureJson } from '../core/json-size.ts'
+import { measureJson } from '../core/json/json-size.ts'
 import {
   ClientMetadata,
   createForbiddenField,

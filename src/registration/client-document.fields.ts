@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { isUrlClientId } from '../access/client-ids.ts'
 import { env } from '../core/env.ts'
-import { isJsonObject } from '../core/json-object.ts'
+import { isJsonObject } from '../core/json/json-object.ts'
 import { PRIVATE_JWK_MEMBERS } from '../keys/public-keys.ts'
 import { oneOf } from '../schema/input-shapes.ts'
 import { findUrlIssue } from '../schema/url-shapes.ts'

@@ -1,5 +1,5 @@
-import { CLIENT_TEXTS, type ClientTranslation } from '../core/client-translation.ts'
 import type { FieldIssue } from '../core/errors.ts'
+import { CLIENT_TEXTS, type ClientTranslation } from '../model/client-translation.ts'
 import { canonicalizeLanguageTag } from '../schema/language-tag.ts'
 
 type ClientText = (typeof CLIENT_TEXTS)[number]

@@ -1,4 +1,4 @@
-import { parseAuthorization } from '../access/dpop-binding.ts'
+import { parseAuthorization } from '../access/dpop/dpop-binding.ts'
 import type { CachedTenant } from '../access/tenant-cache.ts'
 import type { Client } from '../clients/clients.ts'
 import type { Ctx } from '../context/context.ts'

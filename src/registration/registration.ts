@@ -3,7 +3,7 @@ import { type ClientOrigin, createClient } from '../clients/clients.ts'
 import type { Ctx } from '../context/context.ts'
 import { requireStorage } from '../coordination/storage-budgets.ts'
 import { randomToken, sha256 } from '../core/crypto.ts'
-import { measureJson } from '../core/json-size.ts'
+import { measureJson } from '../core/json/json-size.ts'
 import { ClientMetadata, omitLogos, parseMetadata, selectClientHost } from './registration.fields.ts'
 import {
   assertNoIssues,

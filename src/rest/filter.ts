@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import type { FieldIssue } from '../core/errors.ts'
-import { parseExactJson } from '../core/exact-json.ts'
+import { parseExactJson } from '../core/json/exact-json.ts'
 import { isKeptNumber } from '../schema/input-shapes.ts'
 
 /** Unwraps optional, nullable, default, readonly and transformed shapes. */

@@ -1,4 +1,4 @@
-import { NDJSON } from '../core/ndjson.ts'
+import { NDJSON } from '../core/json/ndjson.ts'
 import { buildErrorRefs } from './openapi-errors.ts'
 import { buildExample } from './openapi-examples.ts'
 import {

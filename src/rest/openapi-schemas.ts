@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { isJsonObject } from '../core/json-object.ts'
+import { isJsonObject } from '../core/json/json-object.ts'
 import { findDescription } from '../schema/schema-descriptions.ts'
 
 /** A schema of JSON Schema 2020-12, which OpenAPI 3.1 uses. */

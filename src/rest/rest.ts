@@ -1,5 +1,5 @@
 import { H3, type H3Event } from 'h3'
-import { toBoundChallenge } from '../access/dpop-binding.ts'
+import { toBoundChallenge } from '../access/dpop/dpop-binding.ts'
 import { addResourceMetadata } from '../access/protected-resources.ts'
 import { chargeCall, createBudgetError, toBudgetHeaders } from '../coordination/call-budget.ts'
 import { MethodNotAllowed, NotFound } from '../core/errors.ts'

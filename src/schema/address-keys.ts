@@ -1,5 +1,5 @@
 import { domainToASCII } from 'node:url'
-import { parseIp } from '../core/ip.ts'
+import { parseIp } from '../core/network/ip.ts'
 import { cleanTypedEmail } from '../core/typed-text.ts'
 import { parsePhoneNumber } from './phone-numbers.ts'
 

@@ -1,4 +1,4 @@
-import { findTargetIssue } from '../core/fetcher.ts'
+import { findTargetIssue } from '../core/network/fetcher.ts'
 import { text } from './input-shapes.ts'
 import { createUrlPattern, findUrlIssue, type UrlRules } from './url-shapes.ts'
 

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { DATA_IMAGE_PATTERN, parseDataImage } from '../core/brand-images.ts'
+import { DATA_IMAGE_PATTERN, parseDataImage } from '../model/brand-images.ts'
 import { createUrlPattern, findUrlIssue } from './url-shapes.ts'
 
 const MAX_URL_LENGTH = 2000

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { type FieldIssue, InvalidInput } from '../core/errors.ts'
-import { isJsonObject } from '../core/json-object.ts'
+import { isJsonObject } from '../core/json/json-object.ts'
 import { isRealDate, parseDate } from './dates.ts'
 
 /** PostgreSQL rejects U+0000 and lone surrogates, which would otherwise end as a 500. */

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import type { IdPrefix } from '../core/crypto.ts'
-import { createMemberPicker } from '../core/member-picker.ts'
+import { createMemberPicker } from '../core/json/member-picker.ts'
 
 /** The syntax of an identifier of Vestibule, as a regular expression of the OpenAPI document. */
 export const createIdPattern = (...prefixes: IdPrefix[]) =>

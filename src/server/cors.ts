@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { findClient } from '../access/client-cache.ts'
-import { parseAuthorization } from '../access/dpop-binding.ts'
+import { parseAuthorization } from '../access/dpop/dpop-binding.ts'
 import { isListedOrigin } from '../access/origins.ts'
 import { API_PATHS } from '../access/protected-resources.ts'
 import { type OriginRules, recordRejectedOrigin } from '../access/rejected-origins.ts'

@@ -4,7 +4,7 @@ import { NotFound } from '../core/errors.ts'
 import { getLanguageSources } from '../http/language.http.ts'
 import { getRequestMeta } from '../http/request.http.ts'
 import { addTenantLanguage } from '../languages/request-language.ts'
-import { HomePage } from '../pages/outcome.pages.tsx'
+import { HomePage } from '../pages/parts/outcome.pages.tsx'
 import { redirectTo, renderComponent, renderErrorPage } from '../pages/responses.http.ts'
 import { toErrorResponse } from '../rest/responses.ts'
 

@@ -12,8 +12,8 @@ import { registrationTokenOperations } from '../registration/registration-tokens
 import type { RestRoute } from '../rest/route.ts'
 import { sessionOperations } from '../sessions/sessions.operations.ts'
 import { tenantOperations } from '../tenants/tenants.operations.ts'
-import { bulkRoutes } from '../users/bulk.rest.ts'
 import { roleOperations } from '../users/roles.operations.ts'
+import { bulkRoutes } from '../users/transfer/bulk.rest.ts'
 import { userOperations } from '../users/users.operations.ts'
 
 /** Every route of the management surface. A new resource adds its table here. */

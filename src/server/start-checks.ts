@@ -1,6 +1,6 @@
 import { listUnknownVariables } from '../core/env.ts'
-import { openLocations } from '../core/ip-location.ts'
 import { log } from '../core/log.ts'
+import { openLocations } from '../core/network/ip-location.ts'
 import { verifyMailServer } from '../delivery/mail.ts'
 
 /**

@@ -1,4 +1,4 @@
-import { ACR_FEDERATED, ACR_MFA, ACR_OTP, ACR_PHISHING_RESISTANT } from '../core/sign-in-methods.ts'
+import { ACR_FEDERATED, ACR_MFA, ACR_OTP, ACR_PHISHING_RESISTANT } from '../model/sign-in-methods.ts'
 
 /** The `amr` of a sign-in at an identity provider. RFC 8176 has no value for it; others use this one. */
 export const AMR_FEDERATED = 'fed'

@@ -1,7 +1,7 @@
 import type { Ctx } from '../context/context.ts'
 import { computeMacs, sha256 } from '../core/crypto.ts'
 import { InvalidCredential } from '../core/errors.ts'
-import { lookUpLocation } from '../core/ip-location.ts'
+import { lookUpLocation } from '../core/network/ip-location.ts'
 import { createEventRow } from '../events/log.ts'
 import { sessionRefreshed } from '../events/session-events.ts'
 import type { User } from '../generated/prisma/client.ts'

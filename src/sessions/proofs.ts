@@ -1,4 +1,4 @@
-import { SECOND_FACTORS, type SecondFactorName, type SignInMethodName } from '../core/sign-in-methods.ts'
+import { SECOND_FACTORS, type SecondFactorName, type SignInMethodName } from '../model/sign-in-methods.ts'
 import { computeAcr, isTwoFactorAcr } from './acr.ts'
 
 /** A proof of the user's identity: the method or second factor, and its authentication methods (RFC 8176). */

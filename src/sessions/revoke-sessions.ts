@@ -1,5 +1,5 @@
 import { requireNoEscalation } from '../access/require-scope.ts'
-import { revokeSessions } from '../access/revocation.ts'
+import { revokeSessions } from '../access/revocation/revocation.ts'
 import type { Ctx } from '../context/context.ts'
 import { NotFound } from '../core/errors.ts'
 import { getRoleScopes } from '../core/scopes.ts'

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { normalizeIp } from '../core/ip.ts'
+import { normalizeIp } from '../core/network/ip.ts'
 import { boolean, integer, requiredText, text } from '../schema/input-shapes.ts'
 import {
   asId,

@@ -1,4 +1,4 @@
-import { createMemberPicker } from '../core/member-picker.ts'
+import { createMemberPicker } from '../core/json/member-picker.ts'
 import { storedColumns } from '../database/columns.ts'
 import type { Db } from '../database/handle.ts'
 import { checkFoundRow } from '../database/key-lookup.ts'

@@ -1,7 +1,7 @@
 import type { ComponentChildren, VNode } from 'preact'
-import { toSafeLink } from '../core/safe-link.ts'
+import { toSafeLink } from '../core/network/safe-link.ts'
 import { ErrorMessage } from '../pages/page-shell.pages.tsx'
-import { Message, Sentence } from '../pages/words.pages.tsx'
+import { Message, Sentence } from '../pages/parts/words.pages.tsx'
 import { FieldInput } from './field-input.pages.tsx'
 import type { SignUpField } from './sign-up-fields.ts'
 

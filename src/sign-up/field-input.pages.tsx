@@ -2,7 +2,7 @@ import type { VNode } from 'preact'
 import { LANGUAGES } from '../languages/catalogs.ts'
 import { getLanguageName } from '../languages/translations.ts'
 import { BidiText, ErrorMessage } from '../pages/page-shell.pages.tsx'
-import { useWords } from '../pages/words.pages.tsx'
+import { useWords } from '../pages/parts/words.pages.tsx'
 import type { SignUpField } from './sign-up-fields.ts'
 
 type FieldInputProps = {

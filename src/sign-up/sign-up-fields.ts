@@ -1,10 +1,10 @@
+import { LANGUAGES } from '../languages/catalogs.ts'
 import {
   METADATA_PREFIX,
   type MemberSchema,
   type SignUpFieldSetting,
   type SignUpProfileField,
-} from '../core/sign-up.ts'
-import { LANGUAGES } from '../languages/catalogs.ts'
+} from '../model/sign-up.ts'
 
 /** A field of the sign-up page. */
 export type SignUpField = {

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import type { FieldIssue } from '../core/errors.ts'
-import { METADATA_PREFIX, type MemberSchema } from '../core/sign-up.ts'
+import { METADATA_PREFIX, type MemberSchema } from '../model/sign-up.ts'
 import { PARSE_OPTIONS } from '../schema/input-shapes.ts'
 import type { SignUpField } from './sign-up-fields.ts'
 

@@ -1,4 +1,4 @@
-import { CORNER_RADIUS, DEFAULT_FONT, type Font } from '../core/brand.ts'
+import { CORNER_RADIUS, DEFAULT_FONT, type Font } from '../model/brand.ts'
 import { defineEnum } from '../schema/enums.ts'
 import { enumField, integerField, textField } from '../schema/fields.ts'
 import { createImageUrl } from '../schema/image-shapes.ts'

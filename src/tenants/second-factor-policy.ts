@@ -1,4 +1,4 @@
-import type { SecondFactorMode } from '../core/sign-in-methods.ts'
+import type { SecondFactorMode } from '../model/sign-in-methods.ts'
 
 /** Who presents a second factor, by the settings of a tenant. */
 export type SecondFactorPolicy = { mode: SecondFactorMode; requiredOfRoles: readonly string[] }

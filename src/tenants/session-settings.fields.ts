@@ -1,5 +1,5 @@
 import type { FieldIssue } from '../core/errors.ts'
-import { SESSION_SECONDS, type StaySignedInMode } from '../core/session-settings.ts'
+import { SESSION_SECONDS, type StaySignedInMode } from '../model/session-settings.ts'
 import { defineEnum } from '../schema/enums.ts'
 import { enumField, flagField, integerField } from '../schema/fields.ts'
 

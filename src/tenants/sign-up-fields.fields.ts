@@ -4,7 +4,7 @@ import {
   METADATA_PREFIX,
   SIGN_UP_PROFILE_FIELDS,
   type SignUpFieldSetting,
-} from '../core/sign-up.ts'
+} from '../model/sign-up.ts'
 import { standardField } from '../schema/fields.ts'
 import { integer, oneOf, requiredText, text } from '../schema/input-shapes.ts'
 

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import type { FieldIssue } from '../core/errors.ts'
-import { INVITATION_LIFETIME_SECONDS, type SignUpMode } from '../core/sign-up.ts'
+import { INVITATION_LIFETIME_SECONDS, type SignUpMode } from '../model/sign-up.ts'
 import { toEmailKey } from '../schema/address-keys.ts'
 import { defineEnum } from '../schema/enums.ts'
 import { enumField, integerField, listField, textField } from '../schema/fields.ts'

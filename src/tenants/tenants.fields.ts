@@ -1,7 +1,11 @@
 import * as z from 'zod'
 import { COMMON_SCOPES } from '../core/scopes.ts'
-import { METHOD_DESCRIPTIONS, type SecondFactorMode, type SignInMethodName } from '../core/sign-in-methods.ts'
 import { LANGUAGES } from '../languages/catalogs.ts'
+import {
+  METHOD_DESCRIPTIONS,
+  type SecondFactorMode,
+  type SignInMethodName,
+} from '../model/sign-in-methods.ts'
 import { defineEnum } from '../schema/enums.ts'
 import { expectedUpdatedAt } from '../schema/expected-updated-at.ts'
 import {

@@ -1,6 +1,6 @@
 import * as z from 'zod'
-import type { TextOverride } from '../core/text-override.ts'
 import { findOverrideIssue } from '../languages/text-overrides.ts'
+import type { TextOverride } from '../model/text-override.ts'
 import { standardField } from '../schema/fields.ts'
 import { requiredText } from '../schema/input-shapes.ts'
 

@@ -1,5 +1,5 @@
 import { requireNoEscalation } from '../access/require-scope.ts'
-import { voidEnrollments } from '../access/revocation.sql.ts'
+import { voidEnrollments } from '../access/revocation/revocation.sql.ts'
 import type { Ctx } from '../context/context.ts'
 import { InvalidInput, NotFound } from '../core/errors.ts'
 import { getRoleScopes } from '../core/scopes.ts'

@@ -1,5 +1,5 @@
 import type { Ctx } from '../context/context.ts'
-import { createMemberPicker } from '../core/member-picker.ts'
+import { createMemberPicker } from '../core/json/member-picker.ts'
 import type { Scope } from '../core/scopes.ts'
 import type { WithTextDates } from '../core/time.ts'
 import type { User } from '../generated/prisma/client.ts'

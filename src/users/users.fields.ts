@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import type { FieldIssue } from '../core/errors.ts'
-import { isJsonObject } from '../core/json-object.ts'
+import { isJsonObject } from '../core/json/json-object.ts'
 import { expectedUpdatedAt } from '../schema/expected-updated-at.ts'
 import { boolean, clearable, metadata, optional, text } from '../schema/input-shapes.ts'
 import { languageTag } from '../schema/language-tag.ts'

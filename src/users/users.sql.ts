@@ -1,5 +1,5 @@
-import type { EndedSession } from '../access/revocation.sql.ts'
-import { DELETED_USER_PARTS } from '../access/revocation-parts.sql.ts'
+import type { EndedSession } from '../access/revocation/revocation.sql.ts'
+import { DELETED_USER_PARTS } from '../access/revocation/revocation-parts.sql.ts'
 import { storedColumns } from '../database/columns.ts'
 import type { Db } from '../database/handle.ts'
 import { statement } from '../database/statement.ts'

@@ -1,6 +1,6 @@
 import { requireNoEscalation } from '../access/require-scope.ts'
-import { voidEnrollments } from '../access/revocation.sql.ts'
-import { revokeAccess } from '../access/revocation.ts'
+import { voidEnrollments } from '../access/revocation/revocation.sql.ts'
+import { revokeAccess } from '../access/revocation/revocation.ts'
 import type { Ctx } from '../context/context.ts'
 import { newId, readIdPrefix } from '../core/crypto.ts'
 import type { FieldIssue } from '../core/errors.ts'

@@ -1,6 +1,6 @@
 import { decodeJwt } from 'jose'
 import { describe, expect } from 'vitest'
-import { createNonce } from '../../src/access/dpop-nonces.ts'
+import { createNonce } from '../../src/access/dpop/dpop-nonces.ts'
 import { decide, pollWith, startDevice } from '../support/device-flow.ts'
 import { test } from '../support/dpop.ts'
 import { makeProof } from '../support/proofs.ts'

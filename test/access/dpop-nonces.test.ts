@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest'
-import { createNonce, getNonceStatus } from '../../src/access/dpop-nonces.ts'
+import { createNonce, getNonceStatus } from '../../src/access/dpop/dpop-nonces.ts'
 import { MACHINE, test, toMinutesAgo, UNCONVERTIBLE } from '../support/dpop.ts'
 import { makeAssertion } from '../support/proofs.ts'
 

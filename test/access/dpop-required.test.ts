@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest'
-import { createNonce } from '../../src/access/dpop-nonces.ts'
+import { createNonce } from '../../src/access/dpop/dpop-nonces.ts'
 import { updateClient } from '../../src/clients/client-changes.ts'
 import { createPlatformCtx } from '../../src/context/context.ts'
 import { dbFor } from '../support/database.ts'

@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest'
-import { createNonce, getNonceStatus } from '../../src/access/dpop-nonces.ts'
+import { createNonce, getNonceStatus } from '../../src/access/dpop/dpop-nonces.ts'
 import { addResourceMetadata } from '../../src/access/protected-resources.ts'
 import { apiAudienceOf } from '../../src/core/issuer.ts'
 import { issueAccessToken } from '../../src/oidc/token/access-tokens.ts'

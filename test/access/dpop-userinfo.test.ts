@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest'
-import { createNonce, getNonceStatus } from '../../src/access/dpop-nonces.ts'
+import { createNonce, getNonceStatus } from '../../src/access/dpop/dpop-nonces.ts'
 import { test as base, DPOP_ALGS, type Prover, toMinutesAgo } from '../support/dpop.ts'
 import { logOf } from '../support/events.ts'
 import { makeProof, nowSeconds } from '../support/proofs.ts'

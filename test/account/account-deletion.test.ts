@@ -3,7 +3,7 @@ import { cancelViewerDeletion, requestViewerDeletion } from '../../src/account/a
 import { STEP_UP_MAX_AGE_SECONDS } from '../../src/account/step-up.ts'
 import { awaitDeliveries } from '../../src/delivery/background.ts'
 import { updateSettings } from '../../src/tenants/settings.ts'
-import { deleteDueUsers } from '../../src/users/due-deletions.ts'
+import { deleteDueUsers } from '../../src/users/deletion/due-deletions.ts'
 import { lockUser, unlockUser } from '../../src/users/users.ts'
 import { authenticateAs, test as base, type Caller, setSignInAge } from '../support/account.ts'
 import { dbFor } from '../support/database.ts'

@@ -9,19 +9,19 @@ import { listSources } from '../support/imports.ts'
 const UNLIMITED: Record<string, string> = {
   'src/access/client-cache.ts': 'callers share what a cache loads',
   'src/access/declared-resources.ts': 'callers share what a cache loads',
-  'src/access/dpop.ts': 'the protocol records proofs too',
+  'src/access/dpop/dpop.ts': 'the protocol records proofs too',
   'src/access/origins.ts': 'is asked before the caller is known',
   'src/access/tenant-cache.ts': 'callers share what a cache loads',
   'src/access/watch-token.ts': 'one check is for all streams',
   'src/coordination/row-changes.ts': 'one statement is for all caches',
-  'src/credentials/accepted-passkeys.ts': 'is for hosted pages',
+  'src/credentials/passkeys/accepted-passkeys.ts': 'is for hosted pages',
   'src/delivery/outbox/outbox.ts': 'sends messages in the background',
   'src/events/tail.ts': 'one read is for all readers',
   'src/idps/sign-in-providers.ts': 'callers share what a cache loads',
   'src/keys/keys.ts': 'callers share what a cache loads',
   'src/sessions/browser-accounts.ts': 'is for hosted pages',
   'src/sessions/sessions.ts': 'is for hosted pages',
-  'src/users/due-deletions.ts': 'is a job',
+  'src/users/deletion/due-deletions.ts': 'is a job',
 }
 
 const UNLIMITED_USE = /(?<!invalidate\w+\()\bnew Handle\(\{ tenant\b(?!, workload)|database\/system\.ts'/
@@ -31,7 +31,7 @@ const ALL_TENANTS: Record<string, string> = {
   'src/access/watch-token.ts': 'one check is for all streams',
   'src/coordination/row-changes.ts': 'one statement is for all caches',
   'src/delivery/outbox/outbox.ts': 'sends messages in the background',
-  'src/users/due-deletions.ts': 'is a job',
+  'src/users/deletion/due-deletions.ts': 'is a job',
 }
 
 test('statements of management calls take the limits of their context', () => {

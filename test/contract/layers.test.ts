@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { SIGN_IN_METHODS } from '../../src/core/sign-in-methods.ts'
+import { SIGN_IN_METHODS } from '../../src/model/sign-in-methods.ts'
 import { replaceBlock } from '../support/documents.ts'
 import { findCycles, type ImportEdge, listSources, readImports } from '../support/imports.ts'
 
@@ -29,7 +29,7 @@ const LIBRARY_FILES: { library: RegExp; files: RegExp }[] = [
   },
   { library: /^preact/, files: /^src\/pages\/|\.pages\.tsx$/ },
   { library: /^ioredis$/, files: /^src\/coordination\// },
-  { library: /^undici$/, files: /^src\/core\/fetcher\.ts$/ },
+  { library: /^undici$/, files: /^src\/core\/network\/fetcher\.ts$/ },
 ]
 
 /** A file that a transport calls, by its suffix. */
@@ -103,6 +103,7 @@ const FLOORS = [
   ['database'],
   ['schema'],
   ['languages'],
+  ['model'],
   ['core'],
   ['generated'],
 ]

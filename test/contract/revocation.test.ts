@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { describe, expect } from 'vitest'
-import { REVOCABLE_TABLES } from '../../src/access/revocation.sql.ts'
+import { REVOCABLE_TABLES } from '../../src/access/revocation/revocation.sql.ts'
 import { test } from '../support/catalog.ts'
 
 /** Tables that look as if their rows permitted something, and why revocation leaves them alone. */

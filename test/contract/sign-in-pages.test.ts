@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { SIGN_IN_METHODS } from '../../src/core/sign-in-methods.ts'
+import { SIGN_IN_METHODS } from '../../src/model/sign-in-methods.ts'
 
 const FOLDER = 'docs/sign-in'
 /** The page of a method of the hosted pages. */

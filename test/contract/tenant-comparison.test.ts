@@ -58,7 +58,7 @@ for (const file of readdirSync(SOURCE, { recursive: true, encoding: 'utf8' }))
 
 /** Statements that name their tenant elsewhere: a part of the text, and the reason. */
 const OTHERS: [part: string, reason: string][] = [
-  ['= (SELECT $1', 'its plan must not depend on the tenant: src/users/index-planning.sql.ts'],
+  ['= (SELECT $1', 'its plan must not depend on the tenant: src/users/list/index-planning.sql.ts'],
   ['AS "snapshot"', 'the snapshot is returned also when no row has changed'],
   ['AS "isListed"', 'it has a row for every origin, also for one that is not listed'],
   ['DO UPDATE SET "sendCount"', 'it counts in a row that it inserts, with the tenant'],

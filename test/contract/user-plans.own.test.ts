@@ -4,16 +4,21 @@ import type { Ctx } from '../../src/context/context.ts'
 import { LIST_SETTINGS } from '../../src/database/settings.ts'
 import type { User } from '../../src/generated/prisma/client.ts'
 import type { PageArgs } from '../../src/schema/page.ts'
-import { exportUsers } from '../../src/users/export.ts'
-import { importUsers } from '../../src/users/import.ts'
 import {
   toUserFilter,
   USER_FILTER_MEMBERS,
   UserFilter,
   type UserFilterMember,
-} from '../../src/users/user-filter.fields.ts'
-import { listUsers } from '../../src/users/user-list.ts'
-import { FLAG_MEMBERS, selectUserList, USER_LISTS, type UserList } from '../../src/users/user-list-plans.ts'
+} from '../../src/users/list/user-filter.fields.ts'
+import { listUsers } from '../../src/users/list/user-list.ts'
+import {
+  FLAG_MEMBERS,
+  selectUserList,
+  USER_LISTS,
+  type UserList,
+} from '../../src/users/list/user-list-plans.ts'
+import { exportUsers } from '../../src/users/transfer/export.ts'
+import { importUsers } from '../../src/users/transfer/import.ts'
 import { ctxFor, newTenant } from '../support/actors.ts'
 import { test as base } from '../support/list-plans.ts'
 import {

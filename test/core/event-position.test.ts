@@ -5,7 +5,7 @@ import {
   decodePosition,
   encodePosition,
   type Position,
-} from '../../src/core/event-position.ts'
+} from '../../src/model/event-position.ts'
 
 describe('a position', () => {
   test.each<Position>([

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { isExactNumber, markChangedNumbers, parseExactJson } from '../../src/core/exact-json.ts'
+import { isExactNumber, markChangedNumbers, parseExactJson } from '../../src/core/json/exact-json.ts'
 
 describe('a number of a JSON text', () => {
   test.for([

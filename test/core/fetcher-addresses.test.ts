@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest'
-import { findTargetIssue } from '../../src/core/fetcher.ts'
-import { isPublicAddress } from '../../src/core/ip.ts'
+import { findTargetIssue } from '../../src/core/network/fetcher.ts'
+import { isPublicAddress } from '../../src/core/network/ip.ts'
 import { describeOutcome, LOOSE, STRICT, test } from '../support/fetch-targets.ts'
 
 /** Addresses that no fetch may reach, in every spelling that a URL permits. */

@@ -1,6 +1,6 @@
 import { describe, expect, vi } from 'vitest'
 import { parseEnv } from '../../src/core/env.ts'
-import { guardedFetch } from '../../src/core/fetcher.ts'
+import { guardedFetch } from '../../src/core/network/fetcher.ts'
 import { describeOutcome, LOOSE, test } from '../support/fetch-targets.ts'
 
 // Tests may fetch from this machine; here it is as in production.

@@ -1,7 +1,7 @@
 import type { RequestListener } from 'node:http'
 import { gzipSync } from 'node:zlib'
 import { describe, expect } from 'vitest'
-import { isPublicAddress } from '../../src/core/ip.ts'
+import { isPublicAddress } from '../../src/core/network/ip.ts'
 import { describeOutcome, LOOSE, STRICT, test } from '../support/fetch-targets.ts'
 
 const redirectTo =

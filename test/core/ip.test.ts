@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { normalizeIp, toSite } from '../../src/core/ip.ts'
+import { normalizeIp, toSite } from '../../src/core/network/ip.ts'
 
 describe('normalizeIp', () => {
   test.each([

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createMemberPicker } from '../../src/core/member-picker.ts'
+import { createMemberPicker } from '../../src/core/json/member-picker.ts'
 
 describe('createMemberPicker', () => {
   test('picks the members in their order, with undefined for those that are absent', () => {

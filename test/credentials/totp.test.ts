@@ -1,5 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { buildTotpUri, createTotpSecret, matchTimeStep, renderQrCode } from '../../src/credentials/totp.ts'
+import {
+  buildTotpUri,
+  createTotpSecret,
+  matchTimeStep,
+  renderQrCode,
+} from '../../src/credentials/second-factors/totp.ts'
 import { computeTotp } from '../support/totp.ts'
 
 /** The key of RFC 6238, appendix B: the ASCII text 12345678901234567890. */

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, vi } from 'vitest'
-import { openLocations } from '../../src/core/ip-location.ts'
+import { openLocations } from '../../src/core/network/ip-location.ts'
 import { awaitDeliveries } from '../../src/delivery/background.ts'
 import { sendPasscode } from '../../src/passcodes/send-passcode.ts'
 import { updateSettings } from '../../src/tenants/settings.ts'

@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest'
 import { createPlatformCtx } from '../../src/context/context.ts'
 import { apiAudienceOf } from '../../src/core/issuer.ts'
-import { startTotpEnrollment } from '../../src/credentials/totp-enrollment.ts'
+import { startTotpEnrollment } from '../../src/credentials/second-factors/totp-enrollment.ts'
 import { awaitDeliveries } from '../../src/delivery/background.ts'
 import { listInboxMessages } from '../../src/delivery/inbox.ts'
 import type { LogEvent } from '../../src/events/log.ts'

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect } from 'vitest'
-import { decodePosition } from '../../src/core/event-position.ts'
 import { Handle } from '../../src/database/handle.ts'
 import { type LogEvent, readEvents } from '../../src/events/log.ts'
 import { followEvents, type TailItem } from '../../src/events/tail.ts'
+import { decodePosition } from '../../src/model/event-position.ts'
 import { inTransaction } from '../support/database.ts'
 import { listNames, test } from '../support/written-log.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, vi } from 'vitest'
-import { createKnownDocuments } from '../../src/graphql/known-documents.ts'
+import { createKnownDocuments } from '../../src/graphql/limits/known-documents.ts'
 import { serveGraphql } from '../support/graphql-server.ts'
 import { errorOf, test } from '../support/graphql-test.ts'
 import { liveBytes } from '../support/heap.ts'

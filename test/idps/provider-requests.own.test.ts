@@ -5,8 +5,8 @@ import { answerJson, claimsFor, type Proof, prove, rejection, test } from '../su
 import type { Upstream } from '../support/upstream.ts'
 
 // 127.0.0.2 represents every private address; the provider itself is at 127.0.0.1.
-vi.mock('../../src/core/fetcher.ts', async (importOriginal) => {
-  const fetcher = await importOriginal<typeof import('../../src/core/fetcher.ts')>()
+vi.mock('../../src/core/network/fetcher.ts', async (importOriginal) => {
+  const fetcher = await importOriginal<typeof import('../../src/core/network/fetcher.ts')>()
   const rules = { isAllowedAddress: (address: string) => address !== '127.0.0.2', requireHttps: false }
   return { ...fetcher, guardedFetch: fetcher.createFetcher(rules) }
 })

@@ -2,7 +2,6 @@ import { test as base, describe, expect } from 'vitest'
 import { rotateClientSecret } from '../../src/clients/client-secrets.ts'
 import { createClient } from '../../src/clients/clients.ts'
 import { createPlatformCtx } from '../../src/context/context.ts'
-import { decodePosition, encodePosition, type Position } from '../../src/core/event-position.ts'
 import { SYSTEM_TENANT } from '../../src/core/scopes.ts'
 import { Handle } from '../../src/database/handle.ts'
 import { announceInsertion } from '../../src/database/insertions.ts'
@@ -15,6 +14,7 @@ import {
   REFUSED_EVENT_RETENTION_MS,
   runCleanup,
 } from '../../src/jobs/cleanup.ts'
+import { decodePosition, encodePosition, type Position } from '../../src/model/event-position.ts'
 import { updateSettings } from '../../src/tenants/settings.ts'
 import { deleteTenant, ensureTenant } from '../../src/tenants/tenants.ts'
 import { createUser } from '../../src/users/users.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { NewRecoveryCodesPage } from '../../src/account/pages/recovery-codes.pages.tsx'
 import { SessionsPage } from '../../src/account/pages/sessions.pages.tsx'
+import { NewRecoveryCodesPage } from '../../src/account/pages/sign-in/recovery-codes.pages.tsx'
 import { describeScope, listConsentItems, toScopeConsentItems } from '../../src/consents/consent-items.ts'
 import { SCOPE_NAMES } from '../../src/core/scopes.ts'
 import { DemoClientPage } from '../../src/dev/demo-client.pages.tsx'
@@ -9,7 +9,7 @@ import { getWords } from '../../src/languages/translations.ts'
 import { ConsentPage } from '../../src/oidc/signin/consent.pages.tsx'
 import { CodePage } from '../../src/oidc/signin/passcode/code.pages.tsx'
 import { formatWaitUntil } from '../../src/oidc/signin/step/input-rejection-texts.ts'
-import { ErrorPage } from '../../src/pages/outcome.pages.tsx'
+import { ErrorPage } from '../../src/pages/parts/outcome.pages.tsx'
 import { EmailPage, interaction, listTags, pagesWith, renderHtml } from '../support/pages.tsx'
 
 describe('a hosted page', () => {

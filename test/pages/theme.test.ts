@@ -6,8 +6,8 @@ import {
   type Rgb,
   selectTextColor,
   toHex,
-} from '../../src/core/colors.ts'
-import { PALETTE } from '../../src/core/palette.ts'
+} from '../../src/model/colors.ts'
+import { PALETTE } from '../../src/model/palette.ts'
 import { buildThemeCss } from '../../src/pages/assets/theme.ts'
 
 const rgb = (text: string): Rgb => parseColor(text) as Rgb

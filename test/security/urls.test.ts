@@ -175,7 +175,7 @@ describe('the source code', () => {
   test('sends requests from these files only', () => {
     expect(listFilesWith(/(?<![.\w])fetch\(|\b(https?)\.(request|get)\(|'undici'/)).toEqual([
       // The guarded fetcher of every URL that a client or an administrator sets.
-      'src/core/fetcher.ts',
+      'src/core/network/fetcher.ts',
       // SMS_URL, without redirects.
       'src/delivery/sms.ts',
       // Own endpoints: the demo client in development, and a script in the browser.

@@ -53,7 +53,7 @@ describe('the metrics port', () => {
 
 describe('a start', () => {
   test('fails when GEOIP_DB is absent or not a MaxMind file', async () => {
-    const { openLocations } = await import('../../src/core/ip-location.ts')
+    const { openLocations } = await import('../../src/core/network/ip-location.ts')
     expect(openLocations).toThrow(/^GEOIP_DB cannot be read as a MaxMind file: ENOENT/)
     writeFileSync(GEOIP_DB, 'not a MaxMind file')
     expect(openLocations).toThrow(/^GEOIP_DB cannot be read as a MaxMind file:/)

@@ -1,4 +1,4 @@
-import { createNonce } from '../../src/access/dpop-nonces.ts'
+import { createNonce } from '../../src/access/dpop/dpop-nonces.ts'
 import { apiAudienceOf } from '../../src/core/issuer.ts'
 import { issueAccessToken } from '../../src/oidc/token/access-tokens.ts'
 import { TENANT_SCOPES } from './actors.ts'

@@ -1,4 +1,4 @@
-import { createNonce } from '../../src/access/dpop-nonces.ts'
+import { createNonce } from '../../src/access/dpop/dpop-nonces.ts'
 import { logOf } from './events.ts'
 import { type ClientKey, makeKey, makeProof } from './proofs.ts'
 import {

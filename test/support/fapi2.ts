@@ -1,4 +1,4 @@
-import { createNonce } from '../../src/access/dpop-nonces.ts'
+import { createNonce } from '../../src/access/dpop/dpop-nonces.ts'
 import { sha256Base64url } from '../../src/core/crypto.ts'
 import type { Client } from '../../src/generated/prisma/client.ts'
 import { JWT_BEARER } from './client-assertions.ts'

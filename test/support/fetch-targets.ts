@@ -2,8 +2,8 @@ import { once } from 'node:events'
 import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { test as base } from 'vitest'
-import { createFetcher, type FetchError, type FetchRules } from '../../src/core/fetcher.ts'
-import { isPublicAddress } from '../../src/core/ip.ts'
+import { createFetcher, type FetchError, type FetchRules } from '../../src/core/network/fetcher.ts'
+import { isPublicAddress } from '../../src/core/network/ip.ts'
 
 export const STRICT: FetchRules = { isAllowedAddress: isPublicAddress, requireHttps: false }
 export const LOOSE: FetchRules = { ...STRICT, isAllowedAddress: () => true }

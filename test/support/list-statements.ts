@@ -1,14 +1,14 @@
 import { clientCountStatement, clientPageStatement } from '../../src/clients/client-list.sql.ts'
-import { ReadLimit } from '../../src/core/read-limit.ts'
+import { ReadLimit } from '../../src/core/network/read-limit.ts'
 import type { BoundStatement } from '../../src/database/statement.ts'
 import { buildEventPageStatement, type EventQuery } from '../../src/events/list.sql.ts'
 import type { Paging } from '../../src/schema/page.ts'
 import type { SessionFilter } from '../../src/sessions/session-list.fields.ts'
 import { sessionCountStatement, sessionPageStatement } from '../../src/sessions/session-list.sql.ts'
 import { SESSION_LISTS } from '../../src/sessions/session-list-plans.ts'
-import { UserFilter } from '../../src/users/user-filter.fields.ts'
-import { buildUserCountStatement, buildUserPageStatement } from '../../src/users/user-list.sql.ts'
-import { USER_LISTS } from '../../src/users/user-list-plans.ts'
+import { UserFilter } from '../../src/users/list/user-filter.fields.ts'
+import { buildUserCountStatement, buildUserPageStatement } from '../../src/users/list/user-list.sql.ts'
+import { USER_LISTS } from '../../src/users/list/user-list-plans.ts'
 
 const TENANT = 'acme'
 const NOW = new Date()

@@ -10,36 +10,36 @@ import {
 import { NotSignedInPage } from '../../src/account/pages/account-shell.pages.tsx'
 import { AddressesPage } from '../../src/account/pages/addresses.pages.tsx'
 import { AppsPage } from '../../src/account/pages/apps.pages.tsx'
-import { AuthenticatorAppPage } from '../../src/account/pages/authenticator-app.pages.tsx'
 import { DataPage } from '../../src/account/pages/data.pages.tsx'
 import { DeletionPage } from '../../src/account/pages/deletion.pages.tsx'
 import { OverviewPage } from '../../src/account/pages/overview.pages.tsx'
 import { ProfilePage } from '../../src/account/pages/profile.pages.tsx'
+import { SessionsPage } from '../../src/account/pages/sessions.pages.tsx'
+import { AuthenticatorAppPage } from '../../src/account/pages/sign-in/authenticator-app.pages.tsx'
 import {
   CreateRecoveryCodesPage,
   NewRecoveryCodesPage,
-} from '../../src/account/pages/recovery-codes.pages.tsx'
-import { SessionsPage } from '../../src/account/pages/sessions.pages.tsx'
+} from '../../src/account/pages/sign-in/recovery-codes.pages.tsx'
 import {
   AuthenticatorAppPart,
   CredentialsPart,
   IdentitiesPart,
   PasskeyCreationPart,
   SignInMethodsPage,
-} from '../../src/account/pages/sign-in-methods.pages.tsx'
+} from '../../src/account/pages/sign-in/sign-in-methods.pages.tsx'
 import { listConsentItems } from '../../src/consents/consent-items.ts'
-import type { Brand } from '../../src/core/brand.ts'
-import { CHANNELS, type Channel } from '../../src/core/sign-in-methods.ts'
-import { buildTotpUri, renderQrCode } from '../../src/credentials/totp.ts'
+import { buildTotpUri, renderQrCode } from '../../src/credentials/second-factors/totp.ts'
 import { DemoClientPage } from '../../src/dev/demo-client.pages.tsx'
 import { InboxPage } from '../../src/dev/inbox.pages.tsx'
 import { StartPage } from '../../src/dev/start.pages.tsx'
-import { IDP_TYPE } from '../../src/idps/provider-types.ts'
+import { IDP_TYPE } from '../../src/idps/provider/provider-types.ts'
 import {
   InvitationAcceptedPage,
   InvitationExpiredPage,
   InvitationPage,
 } from '../../src/invitations/invitation.pages.tsx'
+import type { Brand } from '../../src/model/brand.ts'
+import { CHANNELS, type Channel } from '../../src/model/sign-in-methods.ts'
 import { FormPostPage, WebMessagePage } from '../../src/oidc/authorize/response.pages.tsx'
 import {
   DeviceApprovedPage,
@@ -68,10 +68,10 @@ import { SignInPage, StrongerSignInNote } from '../../src/oidc/signin/sign-in.pa
 import { SignUpPage } from '../../src/oidc/signin/sign-up/sign-up.pages.tsx'
 import { describeAddressEntry } from '../../src/oidc/signin/step/address-texts.ts'
 import { TermsPage } from '../../src/oidc/signin/terms/terms.pages.tsx'
-import { ErrorPage, FinishedSignInPage, SignedOutPage } from '../../src/pages/outcome.pages.tsx'
+import { ErrorPage, FinishedSignInPage, SignedOutPage } from '../../src/pages/parts/outcome.pages.tsx'
+import { useWords } from '../../src/pages/parts/words.pages.tsx'
 import { ProviderTransferPage } from '../../src/pages/provider-transfer.pages.tsx'
 import { renderPage } from '../../src/pages/render-page.pages.tsx'
-import { useWords } from '../../src/pages/words.pages.tsx'
 import { listProfileFields, listSignUpFields } from '../../src/sign-up/sign-up-fields.ts'
 
 /** A key for an authenticator app, with the text as its labels. */

@@ -1,5 +1,5 @@
 import type { Ctx } from '../../src/context/context.ts'
-import { createRecoveryCodes } from '../../src/credentials/recovery-codes.ts'
+import { createRecoveryCodes } from '../../src/credentials/second-factors/recovery-codes.ts'
 import { dbFor } from './database.ts'
 import type { Person } from './fixtures.ts'
 import type { Page } from './hosted-pages.ts'

@@ -1,6 +1,6 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto'
 import type { LimitName } from '../../src/coordination/rate-limits.ts'
-import type { SignInMethodName } from '../../src/core/sign-in-methods.ts'
+import type { SignInMethodName } from '../../src/model/sign-in-methods.ts'
 import { createAssertion } from './authenticator.ts'
 import { dbFor } from './database.ts'
 import type { Person } from './fixtures.ts'

@@ -1,4 +1,4 @@
-import { createNonce } from '../../src/access/dpop-nonces.ts'
+import { createNonce } from '../../src/access/dpop/dpop-nonces.ts'
 import { createPlatformCtx } from '../../src/context/context.ts'
 import type { BudgetName } from '../../src/coordination/storage-budgets.ts'
 import { issuerOf } from '../../src/core/issuer.ts'

@@ -1,6 +1,9 @@
 import { createHmac } from 'node:crypto'
 import type { Ctx } from '../../src/context/context.ts'
-import { finishTotpEnrollment, startTotpEnrollment } from '../../src/credentials/totp-enrollment.ts'
+import {
+  finishTotpEnrollment,
+  startTotpEnrollment,
+} from '../../src/credentials/second-factors/totp-enrollment.ts'
 
 const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
 

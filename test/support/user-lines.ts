@@ -1,6 +1,6 @@
 import type { Ctx } from '../../src/context/context.ts'
-import { exportUsers } from '../../src/users/export.ts'
-import { importUsers } from '../../src/users/import.ts'
+import { exportUsers } from '../../src/users/transfer/export.ts'
+import { importUsers } from '../../src/users/transfer/import.ts'
 import type { Json } from './json.ts'
 
 /** A user as a line of an import or export. */

@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import type { Ctx } from '../../src/context/context.ts'
 import type { Page } from '../../src/schema/page.ts'
-import { type ListUsersArgs, listUsers } from '../../src/users/user-list.ts'
+import { type ListUsersArgs, listUsers } from '../../src/users/list/user-list.ts'
 
 export const toIds = ({ rows }: Pick<Page<{ id: string }>, 'rows'>): string[] => rows.map(({ id }) => id)
 

@@ -1,5 +1,5 @@
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http'
-import { NDJSON } from '../../src/core/ndjson.ts'
+import { NDJSON } from '../../src/core/json/ndjson.ts'
 import { tokenFor } from './actors.ts'
 import type { Json } from './json.ts'
 import { test as base } from './tenant-per-test.ts'

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'vitest'
-import { decodePosition, type Position } from '../../src/core/event-position.ts'
 import { type Db, Handle } from '../../src/database/handle.ts'
 import { type LogEvent, readEvents, readHead, recordEvents } from '../../src/events/log.ts'
 import { followEvents } from '../../src/events/tail.ts'
+import { decodePosition, type Position } from '../../src/model/event-position.ts'
 import { test as base } from './tenant-per-test.ts'
 
 /** The names under which `write` recorded events. */

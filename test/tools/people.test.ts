@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { parseInput } from '../../src/schema/input-shapes.ts'
-import { UserLine } from '../../src/users/import.fields.ts'
+import { UserLine } from '../../src/users/transfer/import.fields.ts'
 import { toUserColumns } from '../../src/users/user-body.ts'
 import { createPeople, type SeedOptions } from '../../tools/seed/people.ts'
 import type { Json } from '../support/json.ts'

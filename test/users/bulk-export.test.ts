@@ -1,7 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import type { Socket } from 'node:net'
 import { describe, expect, vi } from 'vitest'
-import { NDJSON } from '../../src/core/ndjson.ts'
+import { NDJSON } from '../../src/core/json/ndjson.ts'
 import { getUserByEmail } from '../../src/users/users.ts'
 import { ctxFor, newTenant, tokenFor } from '../support/actors.ts'
 import { toNdjson, userLine, userLines } from '../support/user-lines.ts'

@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest'
-import { exportUsers } from '../../src/users/export.ts'
+import { exportUsers } from '../../src/users/transfer/export.ts'
 import { createUser, getUser } from '../../src/users/users.ts'
 import { ctxFor, newTenant } from '../support/actors.ts'
 import type { Json } from '../support/json.ts'

@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest'
-import { importUsers } from '../../src/users/import.ts'
 import { setUserRoles } from '../../src/users/roles.ts'
+import { importUsers } from '../../src/users/transfer/import.ts'
 import { createUser, getUser, getUserByEmail } from '../../src/users/users.ts'
 import { ctxFor } from '../support/actors.ts'
 import type { Json } from '../support/json.ts'

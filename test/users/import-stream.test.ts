@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect } from 'vitest'
-import { importUsers, MAX_BATCH_LINES } from '../../src/users/import.ts'
 import { setUserRoles } from '../../src/users/roles.ts'
+import { importUsers, MAX_BATCH_LINES } from '../../src/users/transfer/import.ts'
 import { deleteUser, getUserByEmail } from '../../src/users/users.ts'
 import type { Json } from '../support/json.ts'
 import { test } from '../support/tenant-per-test.ts'

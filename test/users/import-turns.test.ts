@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { enterProtocol, isProtocolActive } from '../../src/core/turns.ts'
-import { writeInTurns } from '../../src/users/import-turns.ts'
+import { writeInTurns } from '../../src/users/transfer/import-turns.ts'
 
 const LINES = Array.from({ length: 120 }, (_, index) => index)
 

@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest'
 import { listUserSessions, startSession } from '../../src/sessions/sessions.ts'
-import { importUsers, MAX_BATCH_LINES } from '../../src/users/import.ts'
+import { importUsers, MAX_BATCH_LINES } from '../../src/users/transfer/import.ts'
 import { getUser, getUserByEmail } from '../../src/users/users.ts'
 import { toTypes } from '../support/events.ts'
 import type { Json } from '../support/json.ts'

@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest'
-import { importUsers } from '../../src/users/import.ts'
+import { importUsers } from '../../src/users/transfer/import.ts'
 import { invalidFields } from '../support/issues.ts'
 import type { Json } from '../support/json.ts'
 import { test } from '../support/user-writers.ts'

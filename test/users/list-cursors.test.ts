@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest'
 import type { User } from '../../src/generated/prisma/client.ts'
-import { type ListUsersArgs, listUsers } from '../../src/users/user-list.ts'
+import { type ListUsersArgs, listUsers } from '../../src/users/list/user-list.ts'
 import { createUser, deleteUser } from '../../src/users/users.ts'
 import { test } from '../support/tenant-per-test.ts'
 import { toIds, walkByCursor } from '../support/user-pages.ts'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect } from 'vitest'
 import type { Ctx } from '../../src/context/context.ts'
-import { type ListUsersArgs, listUsers } from '../../src/users/user-list.ts'
+import { type ListUsersArgs, listUsers } from '../../src/users/list/user-list.ts'
 import { sql } from '../support/database.ts'
 import { test } from '../support/fixtures.ts'
 import { toIds, walkByCursor } from '../support/user-pages.ts'

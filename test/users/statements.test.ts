@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest'
-import { listUsers } from '../../src/users/user-list.ts'
+import { listUsers } from '../../src/users/list/user-list.ts'
 import { createUser, deleteUser, getUser, lockUser, updateUser } from '../../src/users/users.ts'
 import { newTenant } from '../support/actors.ts'
 import { sql, sqlFor } from '../support/database.ts'

@@ -7,14 +7,14 @@ import { NotSignedInPage } from './account-shell.pages.tsx'
 import { redirectToSignIn } from './account-sign-in.http.ts'
 import { ADDRESSES_PAGE } from './addresses.http.ts'
 import { APPS_PAGE } from './apps.http.ts'
-import { AUTHENTICATOR_APP_PAGE } from './authenticator-app.http.ts'
 import { DATA_PAGE } from './data.http.ts'
 import { DELETION_PAGE } from './deletion.http.ts'
 import { OverviewPage } from './overview.pages.tsx'
 import { PROFILE_PAGE } from './profile.http.ts'
-import { RECOVERY_CODES_PAGE } from './recovery-codes.http.ts'
 import { SESSIONS_PAGE } from './sessions.http.ts'
-import { SIGN_IN_METHODS_PAGE } from './sign-in-methods.http.ts'
+import { AUTHENTICATOR_APP_PAGE } from './sign-in/authenticator-app.http.ts'
+import { RECOVERY_CODES_PAGE } from './sign-in/recovery-codes.http.ts'
+import { SIGN_IN_METHODS_PAGE } from './sign-in/sign-in-methods.http.ts'
 
 const OVERVIEW_PAGE: AccountPage = {
   path: '',

@@ -6,7 +6,7 @@ import {
   PageShell,
   type PageTenant,
 } from '../../pages/page-shell.pages.tsx'
-import { Message } from '../../pages/words.pages.tsx'
+import { Message } from '../../pages/parts/words.pages.tsx'
 import type { Notice } from './notices.ts'
 
 type AccountShellProps = {

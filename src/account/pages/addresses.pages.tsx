@@ -1,7 +1,7 @@
 import type { VNode } from 'preact'
-import { CodeForm } from '../../pages/code-form.pages.tsx'
 import { BidiText, type PageInteraction, type PageTenant, StepForm } from '../../pages/page-shell.pages.tsx'
-import { Message } from '../../pages/words.pages.tsx'
+import { CodeForm } from '../../pages/parts/code-form.pages.tsx'
+import { Message } from '../../pages/parts/words.pages.tsx'
 import { AccountShell } from './account-shell.pages.tsx'
 import type { Notice } from './notices.ts'
 

@@ -1,5 +1,4 @@
 import type { VNode } from 'preact'
-import { ApiItem } from '../../pages/api-item.pages.tsx'
 import {
   BidiText,
   ClientName,
@@ -7,7 +6,8 @@ import {
   type PageTenant,
   StepForm,
 } from '../../pages/page-shell.pages.tsx'
-import { Message, useWords } from '../../pages/words.pages.tsx'
+import { ApiItem } from '../../pages/parts/api-item.pages.tsx'
+import { Message, useWords } from '../../pages/parts/words.pages.tsx'
 import { AccountShell } from './account-shell.pages.tsx'
 import { Moment } from './moment.pages.tsx'
 import type { Notice } from './notices.ts'

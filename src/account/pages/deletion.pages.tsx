@@ -6,7 +6,7 @@ import {
   type PageTenant,
   StepForm,
 } from '../../pages/page-shell.pages.tsx'
-import { Message } from '../../pages/words.pages.tsx'
+import { Message } from '../../pages/parts/words.pages.tsx'
 import { AccountShell } from './account-shell.pages.tsx'
 import { Moment } from './moment.pages.tsx'
 import type { Notice } from './notices.ts'

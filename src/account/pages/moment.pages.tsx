@@ -1,7 +1,7 @@
 import type { VNode } from 'preact'
 import { LOCAL_TIME_SCRIPT_PATH } from '../../pages/assets/local-time-script.ts'
-import { PageScript } from '../../pages/page-script.pages.tsx'
-import { Message, useWords } from '../../pages/words.pages.tsx'
+import { PageScript } from '../../pages/parts/page-script.pages.tsx'
+import { Message, useWords } from '../../pages/parts/words.pages.tsx'
 
 type MomentProps = { at: Date; timeZone: string | null; style?: 'medium' | 'long' }
 

@@ -1,7 +1,7 @@
 import type { VNode } from 'preact'
 import { BidiText, getTenantName, PageShell, type PageTenant } from '../../pages/page-shell.pages.tsx'
-import { type PagePerson, PersonLine } from '../../pages/person.pages.tsx'
-import { Message, useWords } from '../../pages/words.pages.tsx'
+import { type PagePerson, PersonLine } from '../../pages/parts/person.pages.tsx'
+import { Message, useWords } from '../../pages/parts/words.pages.tsx'
 import { Moment } from './moment.pages.tsx'
 
 type OverviewPageProps = {

@@ -1,6 +1,6 @@
 import type { VNode } from 'preact'
 import { type PageInteraction, type PageTenant, StepForm } from '../../pages/page-shell.pages.tsx'
-import { Message } from '../../pages/words.pages.tsx'
+import { Message } from '../../pages/parts/words.pages.tsx'
 import { FieldInput } from '../../sign-up/field-input.pages.tsx'
 import { groupProfileFields, type SignUpField } from '../../sign-up/sign-up-fields.ts'
 import { AccountShell } from './account-shell.pages.tsx'

@@ -1,6 +1,6 @@
 import type { VNode } from 'preact'
 import { BidiText, type PageInteraction, type PageTenant, StepForm } from '../../pages/page-shell.pages.tsx'
-import { Message, useWords } from '../../pages/words.pages.tsx'
+import { Message, useWords } from '../../pages/parts/words.pages.tsx'
 import { AccountShell } from './account-shell.pages.tsx'
 import { Moment } from './moment.pages.tsx'
 import type { Notice } from './notices.ts'

@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { AnswerTooLarge } from '../../core/errors.ts'
-import type { ReadLimit } from '../../core/read-limit.ts'
+import type { ReadLimit } from '../../core/network/read-limit.ts'
 import { type Connection, requestNextPart } from './known-query.ts'
 
 /** No list has a result of more bytes. Prisma reads the rows of nested lists with those that contain them. */

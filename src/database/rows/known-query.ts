@@ -1,5 +1,5 @@
 import pg from 'pg'
-import type { ReadLimit } from '../../core/read-limit.ts'
+import type { ReadLimit } from '../../core/network/read-limit.ts'
 import { type Column, getRowReader, type RowReader, type RowStyle } from './row-reader.ts'
 
 /** The part of pg's connection that queries use. */

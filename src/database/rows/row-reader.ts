@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import pg from 'pg'
-import type { ReadLimit } from '../../core/read-limit.ts'
+import type { ReadLimit } from '../../core/network/read-limit.ts'
 
 /** A column as the server describes it. */
 export type Column = { name: string; dataTypeID: number; format: string }

@@ -1,4 +1,4 @@
-import type { CredentialType } from '../../core/credential-types.ts'
+import type { CredentialType } from '../../model/credential-types.ts'
 import type { Message } from '../deliver-message.ts'
 import { type MailPart, type MessageFrame, toMail } from '../mail-content.ts'
 import {

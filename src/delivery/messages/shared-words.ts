@@ -1,4 +1,4 @@
-import type { Place } from '../../core/ip-location.ts'
+import type { Place } from '../../core/network/ip-location.ts'
 import { describeBrowser } from '../../languages/browser.ts'
 import { describePlace } from '../../languages/location.ts'
 import type { Words } from '../../languages/translations.ts'

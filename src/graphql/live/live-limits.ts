@@ -2,7 +2,7 @@ import type { Ctx } from '../../context/context.ts'
 import { resolveCallerKey } from '../../coordination/call-budget.ts'
 import { createHoldLimit } from '../../coordination/hold-limits.ts'
 import { env } from '../../core/env.ts'
-import { toNetwork } from '../../core/ip.ts'
+import { toNetwork } from '../../core/network/ip.ts'
 
 /** One network has half of a process, one tenant a fifth, one user or client a fiftieth. */
 const share = (parts: number): number => Math.ceil(env.subscriptions / parts)

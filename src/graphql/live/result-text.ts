@@ -1,6 +1,6 @@
 import type { ExecutionResult } from 'graphql'
 import { AnswerTooLarge } from '../../core/errors.ts'
-import { estimateJson } from '../../core/json-size.ts'
+import { estimateJson } from '../../core/json/json-size.ts'
 import type { GraphQLContext } from '../context.ts'
 import { maskErrors, toErrorJson, toGraphQLError } from '../error-masking.ts'
 

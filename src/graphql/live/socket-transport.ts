@@ -1,7 +1,7 @@
 import { CloseCode, type Server, type WebSocket as Transport } from 'graphql-ws'
 import { type RawData, WebSocket } from 'ws'
 import { errorMessage } from '../../core/error-message.ts'
-import { markChangedNumbers } from '../../core/exact-json.ts'
+import { markChangedNumbers } from '../../core/json/exact-json.ts'
 import { log } from '../../core/log.ts'
 import { releaseConnection, type SocketExtra, type Upgrade } from './socket-connection.ts'
 

@@ -1,4 +1,4 @@
-import { measureJson } from '../../core/json-size.ts'
+import { measureJson } from '../../core/json/json-size.ts'
 import { toEmailKey } from '../../schema/address-keys.ts'
 import { metadata } from '../../schema/input-shapes.ts'
 

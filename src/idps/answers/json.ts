@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../core/json-object.ts'
+import { isJsonObject } from '../../core/json/json-object.ts'
 
 /** A string, which is left as it is, or a number. */
 const TOKENS = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g

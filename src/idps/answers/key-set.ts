@@ -2,9 +2,9 @@ import { createPublicKey } from 'node:crypto'
 import type { JWK } from 'jose'
 import * as z from 'zod'
 import { createRemoteKeySets } from '../../keys/remote-key-sets.ts'
-import { toUnavailable } from '../provider-errors.ts'
-import { fetchDocument } from '../provider-fetch.ts'
-import { listAlgorithms } from '../provider-keys.ts'
+import { toUnavailable } from '../provider/provider-errors.ts'
+import { fetchDocument } from '../provider/provider-fetch.ts'
+import { listAlgorithms } from '../provider/provider-keys.ts'
 
 /** More keys of one provider are not read. */
 const MAX_KEYS = 100

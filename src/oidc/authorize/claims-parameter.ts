@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../core/json-object.ts'
+import { isJsonObject } from '../../core/json/json-object.ts'
 import { parseScopeList } from '../../core/scopes.ts'
 import { getStrength } from '../../sessions/acr.ts'
 import type { ClaimRequest } from '../../users/claim-request.ts'

@@ -1,6 +1,6 @@
 import type { OAuthErrorCode } from '../../core/oauth-error.ts'
-import { ACR_MFA } from '../../core/sign-in-methods.ts'
 import { addSeconds } from '../../core/time.ts'
+import { ACR_MFA } from '../../model/sign-in-methods.ts'
 import { satisfiesAcrRequest } from '../model/acr.ts'
 import {
   type Authentication,

@@ -1,9 +1,9 @@
 import type { VNode } from 'preact'
-import { toSafeLink } from '../../core/safe-link.ts'
+import { toSafeLink } from '../../core/network/safe-link.ts'
 import { FORM_POST_SCRIPT_PATH } from '../../pages/assets/form-post-script.ts'
 import { WEB_MESSAGE_SCRIPT_PATH } from '../../pages/assets/web-message-script.ts'
 import { BidiText, type PageClient, PageShell, type PageTenant } from '../../pages/page-shell.pages.tsx'
-import { Message } from '../../pages/words.pages.tsx'
+import { Message } from '../../pages/parts/words.pages.tsx'
 
 type FormPostPageProps = {
   tenant: PageTenant

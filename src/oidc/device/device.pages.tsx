@@ -1,5 +1,4 @@
 import type { VNode } from 'preact'
-import { AccountLink } from '../../pages/continue-links.pages.tsx'
 import {
   BidiText,
   ErrorMessage,
@@ -9,9 +8,10 @@ import {
   type PageTenant,
   StepForm,
 } from '../../pages/page-shell.pages.tsx'
-import { PasskeySignal } from '../../pages/passkey-signal.pages.tsx'
-import { SignedInAs } from '../../pages/person.pages.tsx'
-import { Message } from '../../pages/words.pages.tsx'
+import { AccountLink } from '../../pages/parts/continue-links.pages.tsx'
+import { PasskeySignal } from '../../pages/parts/passkey-signal.pages.tsx'
+import { SignedInAs } from '../../pages/parts/person.pages.tsx'
+import { Message } from '../../pages/parts/words.pages.tsx'
 import {
   ConsentButtons,
   ConsentItems,

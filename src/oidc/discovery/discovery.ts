@@ -1,4 +1,4 @@
-import { DPOP_ALGORITHMS } from '../../access/dpop.ts'
+import { DPOP_ALGORITHMS } from '../../access/dpop/dpop.ts'
 import type { CachedTenant } from '../../access/tenant-cache.ts'
 import { AUTH_METHODS } from '../../clients/auth-methods.ts'
 import { issuerOf } from '../../core/issuer.ts'

@@ -1,4 +1,4 @@
-import { DPOP_ALGORITHMS } from '../../access/dpop.ts'
+import { DPOP_ALGORITHMS } from '../../access/dpop/dpop.ts'
 import { type ApiPath, apiResourceOf } from '../../access/protected-resources.ts'
 import type { CachedTenant } from '../../access/tenant-cache.ts'
 import { issuerOf } from '../../core/issuer.ts'

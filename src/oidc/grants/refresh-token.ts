@@ -1,4 +1,4 @@
-import { revokeGrants } from '../../access/revocation.ts'
+import { revokeGrants } from '../../access/revocation/revocation.ts'
 import { isPublicClient } from '../../clients/auth-methods.ts'
 import type { Ctx } from '../../context/context.ts'
 import { sha256 } from '../../core/crypto.ts'

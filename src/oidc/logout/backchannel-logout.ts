@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { FetchError, guardedFetch } from '../../core/fetcher.ts'
 import { issuerOf } from '../../core/issuer.ts'
 import { log } from '../../core/log.ts'
+import { FetchError, guardedFetch } from '../../core/network/fetcher.ts'
 import { toEpochSeconds } from '../../core/time.ts'
 import { signJwt } from '../../keys/keys.ts'
 import type { LogoutDelivery } from './logout-deliveries.sql.ts'

@@ -1,12 +1,12 @@
 import type { VNode } from 'preact'
+import { type PageInteraction, StepForm } from '../../pages/page-shell.pages.tsx'
 import {
   AccountAction,
   AccountLine,
   AccountList,
   type ShownAccount,
-} from '../../pages/account-list.pages.tsx'
-import { type PageInteraction, StepForm } from '../../pages/page-shell.pages.tsx'
-import { Message } from '../../pages/words.pages.tsx'
+} from '../../pages/parts/account-list.pages.tsx'
+import { Message } from '../../pages/parts/words.pages.tsx'
 import { LogoutFrame, type LogoutQuestion } from './logout-question.pages.tsx'
 
 type LogoutChoicePageProps = LogoutQuestion & {

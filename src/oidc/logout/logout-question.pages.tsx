@@ -1,5 +1,4 @@
 import type { ComponentChildren, VNode } from 'preact'
-import { type ErrorPageProps, ErrorReference } from '../../pages/outcome.pages.tsx'
 import {
   BidiText,
   ErrorMessage,
@@ -10,8 +9,9 @@ import {
   type PageTenant,
   StepForm,
 } from '../../pages/page-shell.pages.tsx'
-import { type PagePerson, PersonLine } from '../../pages/person.pages.tsx'
-import { Message } from '../../pages/words.pages.tsx'
+import { type ErrorPageProps, ErrorReference } from '../../pages/parts/outcome.pages.tsx'
+import { type PagePerson, PersonLine } from '../../pages/parts/person.pages.tsx'
+import { Message } from '../../pages/parts/words.pages.tsx'
 
 /** A question about the sign-out. */
 export type LogoutQuestion = {

@@ -11,7 +11,7 @@ import { createCsrfToken, isCsrfToken } from '../../pages/csrf.ts'
 import { listErrorFacts } from '../../pages/error-facts.ts'
 import { LeavePage } from '../../pages/external-redirect.pages.tsx'
 import { answerOnce, findAnswer } from '../../pages/form-answers.ts'
-import { SignedOutPage, StillSignedInPage } from '../../pages/outcome.pages.tsx'
+import { SignedOutPage, StillSignedInPage } from '../../pages/parts/outcome.pages.tsx'
 import {
   addCookies,
   addRefresh,

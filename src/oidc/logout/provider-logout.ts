@@ -1,11 +1,11 @@
-import { revokeSessions } from '../../access/revocation.ts'
-import { recordFirstUse } from '../../access/used-proofs.ts'
+import { recordFirstUse } from '../../access/dpop/used-proofs.ts'
+import { revokeSessions } from '../../access/revocation/revocation.ts'
 import type { Ctx } from '../../context/context.ts'
 import { InvalidInput } from '../../core/errors.ts'
 import { toEpochSeconds } from '../../core/time.ts'
 import type { IdentityProvider } from '../../generated/prisma/client.ts'
-import { MAX_LOGOUT_TOKEN_AGE_SECONDS, verifyLogoutToken } from '../../idps/provider-logout-token.ts'
-import { clearIdTokens, selectProviderSessionUsers } from '../../idps/provider-sessions.sql.ts'
+import { MAX_LOGOUT_TOKEN_AGE_SECONDS, verifyLogoutToken } from '../../idps/provider/provider-logout-token.ts'
+import { clearIdTokens, selectProviderSessionUsers } from '../../idps/provider/provider-sessions.sql.ts'
 import { lockUserRow } from '../../users/lock-user.sql.ts'
 
 /**

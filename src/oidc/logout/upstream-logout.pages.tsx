@@ -1,7 +1,7 @@
 import type { VNode } from 'preact'
-import { ContinueLink } from '../../pages/continue-links.pages.tsx'
 import { BidiText, type PageClient, PageShell, type PageTenant } from '../../pages/page-shell.pages.tsx'
-import { Message } from '../../pages/words.pages.tsx'
+import { ContinueLink } from '../../pages/parts/continue-links.pages.tsx'
+import { Message } from '../../pages/parts/words.pages.tsx'
 
 type UpstreamLogoutPageProps = {
   tenant: PageTenant

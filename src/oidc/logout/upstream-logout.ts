@@ -10,8 +10,8 @@ import {
 import { Unavailable } from '../../core/errors.ts'
 import { log } from '../../core/log.ts'
 import { Handle } from '../../database/handle.ts'
-import { buildEndSessionUrl } from '../../idps/provider-end-session.ts'
-import { takeProviderSession } from '../../idps/provider-sessions.sql.ts'
+import { buildEndSessionUrl } from '../../idps/provider/provider-end-session.ts'
+import { takeProviderSession } from '../../idps/provider/provider-sessions.sql.ts'
 import { findProviderRow } from '../../idps/sign-in-providers.ts'
 
 /** Where a logout goes on after the one at the provider. */

@@ -1,5 +1,5 @@
-import { ACR_FEDERATED, ACR_MFA, getMethodAcr, type SignInMethodName } from '../../core/sign-in-methods.ts'
-import { listPossibleAmr, type TrustPolicy } from '../../idps/trusted-authentication.ts'
+import { listPossibleAmr, type TrustPolicy } from '../../idps/provider/trusted-authentication.ts'
+import { ACR_FEDERATED, ACR_MFA, getMethodAcr, type SignInMethodName } from '../../model/sign-in-methods.ts'
 import { ACRS_BY_STRENGTH, AMR_FEDERATED, computeAcr, getStrength } from '../../sessions/acr.ts'
 import { type ClaimRequest, listRequestedValues } from '../../users/claim-request.ts'
 

@@ -1,4 +1,4 @@
-import { ACR_MFA } from '../../core/sign-in-methods.ts'
+import { ACR_MFA } from '../../model/sign-in-methods.ts'
 import { computeAcr, isTwoFactorAcr } from '../../sessions/acr.ts'
 import { requiresTwoFactors, type SecondFactorPolicy } from '../../tenants/second-factor-policy.ts'
 import { type ClaimsRequest, isAcceptableAcr } from './claims-request.ts'

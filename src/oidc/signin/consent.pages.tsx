@@ -1,6 +1,5 @@
 import type { ComponentChildren, VNode } from 'preact'
 import type { ConsentItem } from '../../consents/consent-items.ts'
-import { ApiItem } from '../../pages/api-item.pages.tsx'
 import {
   BidiText,
   getTenantName,
@@ -10,9 +9,10 @@ import {
   type PageTenant,
   StepForm,
 } from '../../pages/page-shell.pages.tsx'
-import { type AcceptedPasskeys, PasskeySignal } from '../../pages/passkey-signal.pages.tsx'
-import { type PagePerson, SignedInAs } from '../../pages/person.pages.tsx'
-import { Message, Sentence } from '../../pages/words.pages.tsx'
+import { ApiItem } from '../../pages/parts/api-item.pages.tsx'
+import { type AcceptedPasskeys, PasskeySignal } from '../../pages/parts/passkey-signal.pages.tsx'
+import { type PagePerson, SignedInAs } from '../../pages/parts/person.pages.tsx'
+import { Message, Sentence } from '../../pages/parts/words.pages.tsx'
 import type { Destination } from '../model/unreviewed-clients.ts'
 
 export type ConsentPageProps = {

@@ -1,5 +1,5 @@
-import { selectAccountLabel } from '../../credentials/registration.ts'
-import { createPart } from '../../pages/page-part.pages.tsx'
+import { selectAccountLabel } from '../../credentials/passkeys/registration.ts'
+import { createPart } from '../../pages/parts/page-part.pages.tsx'
 import { renderComponent } from '../../pages/responses.http.ts'
 import { hasSignUp } from '../../passcodes/sign-up-policy.ts'
 import { offersAccounts } from './account-forms.http.ts'

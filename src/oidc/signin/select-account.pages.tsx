@@ -1,12 +1,12 @@
 import type { VNode } from 'preact'
+import { BidiText, type PageInteraction, StepForm } from '../../pages/page-shell.pages.tsx'
 import {
   AccountAction,
   AccountLine,
   AccountList,
   type ShownAccount,
-} from '../../pages/account-list.pages.tsx'
-import { BidiText, type PageInteraction, StepForm } from '../../pages/page-shell.pages.tsx'
-import { Message } from '../../pages/words.pages.tsx'
+} from '../../pages/parts/account-list.pages.tsx'
+import { Message } from '../../pages/parts/words.pages.tsx'
 import { StepPage, type StepPageProps } from './step/step-page.pages.tsx'
 
 type AccountChoiceProps = { account: ShownAccount; interaction: PageInteraction }

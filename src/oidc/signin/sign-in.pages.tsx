@@ -1,5 +1,4 @@
 import type { VNode } from 'preact'
-import type { PagePart } from '../../pages/page-part.pages.tsx'
 import {
   BidiText,
   type PageClient,
@@ -8,7 +7,8 @@ import {
   type PageTenant,
   StepForm,
 } from '../../pages/page-shell.pages.tsx'
-import { Message } from '../../pages/words.pages.tsx'
+import type { PagePart } from '../../pages/parts/page-part.pages.tsx'
+import { Message } from '../../pages/parts/words.pages.tsx'
 import { CancelForm } from './step/cancel.pages.tsx'
 import type { ConfirmationReason, FactorAddition } from './step/confirmation.ts'
 import { createMethodsLink } from './step/methods-link.pages.tsx'

@@ -1,5 +1,5 @@
 import type { CachedClient } from '../../access/client-cache.ts'
-import { revokeGrants } from '../../access/revocation.ts'
+import { revokeGrants } from '../../access/revocation/revocation.ts'
 import type { CachedTenant } from '../../access/tenant-cache.ts'
 import { isPublicClient } from '../../clients/auth-methods.ts'
 import type { Ctx } from '../../context/context.ts'

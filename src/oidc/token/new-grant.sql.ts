@@ -1,4 +1,4 @@
-import { buildInsertSessionClientsSql } from '../../access/session-clients.sql.ts'
+import { buildInsertSessionClientsSql } from '../../access/revocation/session-clients.sql.ts'
 import { type RowOf, typed } from '../../database/statement.ts'
 import { toGrantEventColumns } from '../../events/event-columns.sql.ts'
 import { buildInsertEventsSql } from '../../events/log.sql.ts'

@@ -1,5 +1,5 @@
 import type { CachedClient } from '../../access/client-cache.ts'
-import { revokeGrants } from '../../access/revocation.ts'
+import { revokeGrants } from '../../access/revocation/revocation.ts'
 import type { Ctx } from '../../context/context.ts'
 import { sha256 } from '../../core/crypto.ts'
 import { OAuthError } from '../../core/oauth-error.ts'

@@ -7,7 +7,7 @@ import {
   type PresentedAccessToken,
   parseAuthorization,
   verifyBinding,
-} from '../../access/dpop-binding.ts'
+} from '../../access/dpop/dpop-binding.ts'
 import { issuerOf } from '../../core/issuer.ts'
 import { type Diagnostics, OAuthError, type OAuthErrorCode } from '../../core/oauth-error.ts'
 import { parseScopeList } from '../../core/scopes.ts'

@@ -1,6 +1,6 @@
-import type { Brand } from '../../core/brand.ts'
 import { getInitial } from '../../core/initial.ts'
-import { computeAccent, type Scheme } from '../../core/palette.ts'
+import type { Brand } from '../../model/brand.ts'
+import { computeAccent, type Scheme } from '../../model/palette.ts'
 
 /** The icon of browser tabs where the page belongs to no tenant. */
 export const FAVICON_PATH = '/favicon.svg'

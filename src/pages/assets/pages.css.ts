@@ -1,5 +1,5 @@
-import { FONT_STACKS } from '../../core/brand.ts'
-import { DEFAULT_THEME, PALETTE } from '../../core/palette.ts'
+import { FONT_STACKS } from '../../model/brand.ts'
+import { DEFAULT_THEME, PALETTE } from '../../model/palette.ts'
 import { buildShapeVariables, buildThemeCss, toCssDeclarations } from './theme.ts'
 
 /** Uses logical properties, so that right-to-left languages need no second stylesheet. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import { type Brand, CORNER_RADIUS, DEFAULT_FONT, selectFontStack } from '../../core/brand.ts'
-import { computeAccent, hasThemeColor } from '../../core/palette.ts'
+import { type Brand, CORNER_RADIUS, DEFAULT_FONT, selectFontStack } from '../../model/brand.ts'
+import { computeAccent, hasThemeColor } from '../../model/palette.ts'
 
 /** Names and values of custom properties, as CSS declarations. */
 export const toCssDeclarations = (values: Record<string, string>): string =>

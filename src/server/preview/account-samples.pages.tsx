@@ -2,20 +2,23 @@ import type { VNode } from 'preact'
 import { NotSignedInPage } from '../../account/pages/account-shell.pages.tsx'
 import { AddressesPage } from '../../account/pages/addresses.pages.tsx'
 import { AppsPage } from '../../account/pages/apps.pages.tsx'
-import { AuthenticatorAppPage } from '../../account/pages/authenticator-app.pages.tsx'
 import { DataPage } from '../../account/pages/data.pages.tsx'
 import { DeletionPage } from '../../account/pages/deletion.pages.tsx'
 import { OverviewPage } from '../../account/pages/overview.pages.tsx'
 import { ProfilePage } from '../../account/pages/profile.pages.tsx'
-import { CreateRecoveryCodesPage, NewRecoveryCodesPage } from '../../account/pages/recovery-codes.pages.tsx'
 import { SessionsPage } from '../../account/pages/sessions.pages.tsx'
+import { AuthenticatorAppPage } from '../../account/pages/sign-in/authenticator-app.pages.tsx'
+import {
+  CreateRecoveryCodesPage,
+  NewRecoveryCodesPage,
+} from '../../account/pages/sign-in/recovery-codes.pages.tsx'
 import {
   AuthenticatorAppPart,
   CredentialsPart,
   IdentitiesPart,
   PasskeyCreationPart,
   SignInMethodsPage,
-} from '../../account/pages/sign-in-methods.pages.tsx'
+} from '../../account/pages/sign-in/sign-in-methods.pages.tsx'
 import type { PageTenant } from '../../pages/page-shell.pages.tsx'
 import { listProfileFields } from '../../sign-up/sign-up-fields.ts'
 import { CLIENT, createSampleForm, createSampleKey, PERSON, RECOVERY_CODES } from './samples.ts'

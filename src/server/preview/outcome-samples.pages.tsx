@@ -17,13 +17,13 @@ import { DeviceApprovedPage, DeviceDeniedPage } from '../../oidc/device/device.p
 import { LogoutChoicePage } from '../../oidc/logout/logout-choice.pages.tsx'
 import { LogoutConfirmPage } from '../../oidc/logout/logout-question.pages.tsx'
 import { UpstreamLogoutPage } from '../../oidc/logout/upstream-logout.pages.tsx'
+import type { PageTenant } from '../../pages/page-shell.pages.tsx'
 import {
   ErrorPage,
   FinishedSignInPage,
   SignedOutPage,
   StillSignedInPage,
-} from '../../pages/outcome.pages.tsx'
-import type { PageTenant } from '../../pages/page-shell.pages.tsx'
+} from '../../pages/parts/outcome.pages.tsx'
 import { APP_URL, CLIENT, createSampleForm, PERSON } from './samples.ts'
 
 /** Invitations, links by which a passkey is created, sign-out, and the ends of a sign-in. */

@@ -1,4 +1,4 @@
-import { buildTotpUri, renderQrCode } from '../../credentials/totp.ts'
+import { buildTotpUri, renderQrCode } from '../../credentials/second-factors/totp.ts'
 import type { PageTenant } from '../../pages/page-shell.pages.tsx'
 
 /** What the pages of a sample contain. The client has no color of its own. */

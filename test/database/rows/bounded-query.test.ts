@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { ReadLimit } from '../../../src/core/read-limit.ts'
+import { ReadLimit } from '../../../src/core/network/read-limit.ts'
 import { readRows } from '../../../src/database/prepared-query.ts'
 import { BoundedQuery } from '../../../src/database/rows/bounded-query.ts'
 import { databaseUrl } from '../../support/connections.ts'

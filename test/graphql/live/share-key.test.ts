@@ -1,6 +1,6 @@
 import { buildSchema, parse } from 'graphql'
 import { describe, expect, test } from 'vitest'
-import { UNBOUND } from '../../../src/access/dpop-binding.ts'
+import { UNBOUND } from '../../../src/access/dpop/dpop-binding.ts'
 import type { Actor, Ctx } from '../../../src/context/context.ts'
 import { createPlatformCtx } from '../../../src/context/context.ts'
 import { createShareKey } from '../../../src/graphql/live/share-key.ts'

@@ -9,12 +9,12 @@ import {
   subscribe,
 } from 'graphql'
 import { test as base, describe, expect } from 'vitest'
-import { UNBOUND } from '../../../src/access/dpop-binding.ts'
+import { UNBOUND } from '../../../src/access/dpop/dpop-binding.ts'
 import { createPlatformCtx } from '../../../src/context/context.ts'
-import { decodePosition, encodePosition } from '../../../src/core/event-position.ts'
 import type { GraphQLContext } from '../../../src/graphql/context.ts'
 import { SubscriptionStream } from '../../../src/graphql/live/subscription-stream.ts'
 import { createContext } from '../../../src/graphql/request-context.ts'
+import { decodePosition, encodePosition } from '../../../src/model/event-position.ts'
 
 const DOCUMENT = parse('subscription { tick }')
 const toPosition = (tick: number): string => encodePosition({ era: 0, xid: BigInt(tick), seq: 0n })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { ACR_OTP, ACR_PHISHING_RESISTANT } from '../../../src/core/sign-in-methods.ts'
+import { ACR_OTP, ACR_PHISHING_RESISTANT } from '../../../src/model/sign-in-methods.ts'
 import { selectNextStep } from '../../../src/oidc/authorize/next-step.ts'
 import type { StepConsent, StepRequest, StepSession } from '../../../src/oidc/authorize/step-facts.ts'
 import { ago, claims, now, otp, phr } from '../../support/next-steps.ts'

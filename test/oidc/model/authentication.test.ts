@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { ACR_MFA, ACR_OTP, ACR_PHISHING_RESISTANT } from '../../../src/core/sign-in-methods.ts'
+import { ACR_MFA, ACR_OTP, ACR_PHISHING_RESISTANT } from '../../../src/model/sign-in-methods.ts'
 import { selectReportedAcr } from '../../../src/oidc/model/acr.ts'
 import { selectAuthentication } from '../../../src/oidc/model/authentication.ts'
 import { claims, now, otp, phr, totp } from '../../support/next-steps.ts'

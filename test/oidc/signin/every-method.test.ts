@@ -1,7 +1,7 @@
 import { decodeJwt } from 'jose'
 import { describe, expect } from 'vitest'
 import { consumeLimit, RATE_LIMITS } from '../../../src/coordination/rate-limits.ts'
-import { getMethodAcr, SIGN_IN_METHODS } from '../../../src/core/sign-in-methods.ts'
+import { getMethodAcr, SIGN_IN_METHODS } from '../../../src/model/sign-in-methods.ts'
 import { deleteUser, lockUser } from '../../../src/users/users.ts'
 import { newTenant } from '../../support/actors.ts'
 import { dbFor } from '../../support/database.ts'

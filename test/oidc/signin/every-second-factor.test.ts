@@ -1,6 +1,6 @@
 import { decodeJwt } from 'jose'
 import { describe, expect } from 'vitest'
-import { SECOND_FACTORS, type SecondFactorName } from '../../../src/core/sign-in-methods.ts'
+import { SECOND_FACTORS, type SecondFactorName } from '../../../src/model/sign-in-methods.ts'
 import { deleteUser, lockUser } from '../../../src/users/users.ts'
 import { newTenant } from '../../support/actors.ts'
 import { dbFor } from '../../support/database.ts'

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, vi } from 'vitest'
-import { openLocations } from '../../../src/core/ip-location.ts'
+import { openLocations } from '../../../src/core/network/ip-location.ts'
 import { awaitDeliveries } from '../../../src/delivery/background.ts'
 import { createUser } from '../../../src/users/users.ts'
 import { openPage, test } from '../../support/hosted-pages.ts'

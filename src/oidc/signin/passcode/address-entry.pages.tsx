@@ -1,8 +1,8 @@
 import type { ComponentChildren, VNode } from 'preact'
-import type { Channel } from '../../../core/sign-in-methods.ts'
+import type { Channel } from '../../../model/sign-in-methods.ts'
 import { ErrorMessage, type PageInteraction, StepForm } from '../../../pages/page-shell.pages.tsx'
-import { type StayChoice, StaySignedInBox } from '../../../pages/stay-signed-in.pages.tsx'
-import { Message } from '../../../pages/words.pages.tsx'
+import { type StayChoice, StaySignedInBox } from '../../../pages/parts/stay-signed-in.pages.tsx'
+import { Message } from '../../../pages/parts/words.pages.tsx'
 import { getEntryTexts } from '../step/address-texts.ts'
 
 type AddressEntryProps = {

@@ -1,7 +1,7 @@
 import type { VNode } from 'preact'
 import type { Words } from '../../../languages/translations.ts'
 import { type PageInteraction, StepForm } from '../../../pages/page-shell.pages.tsx'
-import { Message, useWords } from '../../../pages/words.pages.tsx'
+import { Message, useWords } from '../../../pages/parts/words.pages.tsx'
 import { computeWaitSeconds, formatWaitUntil } from '../step/input-rejection-texts.ts'
 
 /** Counts that have every plural form of a language. */

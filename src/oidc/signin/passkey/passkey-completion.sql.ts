@@ -2,7 +2,7 @@ import {
   buildPasskeyUseCtes,
   PASSKEY_USE_PARAMETERS,
   type PasskeyUse,
-} from '../../../credentials/passkeys.sql.ts'
+} from '../../../credentials/passkeys/passkeys.sql.ts'
 import type { Db } from '../../../database/handle.ts'
 import { prefixNames, prefixParameters, type RowOf, statement } from '../../../database/statement.ts'
 import { LATER_CLAIM } from '../../../http/idempotency.sql.ts'

@@ -1,6 +1,6 @@
 import { toUserCtx } from '../../../context/context.ts'
 import { takeSignIn } from '../../../coordination/person-budgets.ts'
-import { type ProvenPasskey, RejectedPasskey, toPasskeyUse } from '../../../credentials/passkeys.ts'
+import { type ProvenPasskey, RejectedPasskey, toPasskeyUse } from '../../../credentials/passkeys/passkeys.ts'
 import type { prepareAnswer } from '../../../pages/form-answers.ts'
 import { buildBrowserSessionOptions, prepareSession } from '../../../sessions/sessions.ts'
 import { evaluateState } from '../../authorize/evaluate-request.ts'

@@ -1,8 +1,8 @@
 import type { ComponentChildren, VNode } from 'preact'
 import { PASSKEY_CREATION_SCRIPT_PATH } from '../../../pages/assets/passkey-creation-script.ts'
 import { ErrorMessage, type PageInteraction, StepForm } from '../../../pages/page-shell.pages.tsx'
-import { ScriptedPart, WithoutScript } from '../../../pages/scripted-part.pages.tsx'
-import { Message, useWords } from '../../../pages/words.pages.tsx'
+import { ScriptedPart, WithoutScript } from '../../../pages/parts/scripted-part.pages.tsx'
+import { Message, useWords } from '../../../pages/parts/words.pages.tsx'
 
 type PasskeyCreationProps = {
   interaction: PageInteraction

@@ -9,9 +9,9 @@ import {
   type PageTenant,
   StepForm,
 } from '../../../pages/page-shell.pages.tsx'
-import { ScriptedPart, WithoutScript } from '../../../pages/scripted-part.pages.tsx'
-import { type StayChoice, StaySignedInBox } from '../../../pages/stay-signed-in.pages.tsx'
-import { Message, useWords } from '../../../pages/words.pages.tsx'
+import { ScriptedPart, WithoutScript } from '../../../pages/parts/scripted-part.pages.tsx'
+import { type StayChoice, StaySignedInBox } from '../../../pages/parts/stay-signed-in.pages.tsx'
+import { Message, useWords } from '../../../pages/parts/words.pages.tsx'
 import { createMethodsLink } from '../step/methods-link.pages.tsx'
 
 /** Why a user must have a passkey, and how one who has none gets it. */

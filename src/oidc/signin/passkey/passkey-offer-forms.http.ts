@@ -1,4 +1,4 @@
-import { buildRegistrationOptions, selectAccountLabel } from '../../../credentials/registration.ts'
+import { buildRegistrationOptions, selectAccountLabel } from '../../../credentials/passkeys/registration.ts'
 import { getRequestWords } from '../../../languages/request-language.ts'
 import { renderComponent } from '../../../pages/responses.http.ts'
 import type { PageView, SignInMethod } from '../step/sign-in-method.http.ts'

@@ -1,7 +1,7 @@
 import type { VNode } from 'preact'
 import { BidiText, StepForm } from '../../../pages/page-shell.pages.tsx'
-import { type AcceptedPasskeys, PasskeySignal } from '../../../pages/passkey-signal.pages.tsx'
-import { Message } from '../../../pages/words.pages.tsx'
+import { type AcceptedPasskeys, PasskeySignal } from '../../../pages/parts/passkey-signal.pages.tsx'
+import { Message } from '../../../pages/parts/words.pages.tsx'
 import { StepPage, type StepPageProps } from '../step/step-page.pages.tsx'
 import { PasskeyCreation } from './passkey-creation.pages.tsx'
 

@@ -8,7 +8,7 @@ import {
   RejectedPasskey,
   usePasskey,
   verifyPasskey,
-} from '../../../credentials/passkeys.ts'
+} from '../../../credentials/passkeys/passkeys.ts'
 import { counterDecreased } from '../../../events/credential-events.ts'
 import { recordEvents } from '../../../events/log.ts'
 import { passkeyFailed } from '../../../events/session-events.ts'

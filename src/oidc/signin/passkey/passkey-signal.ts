@@ -1,5 +1,5 @@
-import { findAcceptedPasskeys } from '../../../credentials/accepted-passkeys.ts'
-import type { AcceptedPasskeys } from '../../../pages/passkey-signal.pages.tsx'
+import { findAcceptedPasskeys } from '../../../credentials/passkeys/accepted-passkeys.ts'
+import type { AcceptedPasskeys } from '../../../pages/parts/passkey-signal.pages.tsx'
 import type { SignInStep } from '../step/sign-in-step.ts'
 
 /**

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { equalsConstantTime, randomToken, sha256Base64url } from '../../../core/crypto.ts'
 import { Handle } from '../../../database/handle.ts'
-import type { AttemptValues } from '../../../idps/provider-authorization.ts'
+import type { AttemptValues } from '../../../idps/provider/provider-authorization.ts'
 import { hashBinding, type Interaction } from '../../interactions/interactions.ts'
 import { claimProviderAttempt, storeProviderAttempt } from '../../interactions/provider-attempts.sql.ts'
 

@@ -1,7 +1,7 @@
 import type { VNode } from 'preact'
 import { BidiText, ErrorMessage, type PageInteraction, StepForm } from '../../../pages/page-shell.pages.tsx'
-import { type StayChoice, StaySignedInBox } from '../../../pages/stay-signed-in.pages.tsx'
-import { Message } from '../../../pages/words.pages.tsx'
+import { type StayChoice, StaySignedInBox } from '../../../pages/parts/stay-signed-in.pages.tsx'
+import { Message } from '../../../pages/parts/words.pages.tsx'
 import { type PageProvider, ProviderMark } from './provider-logos.pages.tsx'
 
 type ProviderEntryProps = {

@@ -1,5 +1,5 @@
 import { Conflict } from '../../../core/errors.ts'
-import { selectCredentialTypes } from '../../../credentials/second-factors.sql.ts'
+import { selectCredentialTypes } from '../../../credentials/second-factors/second-factors.sql.ts'
 import type { Db } from '../../../database/handle.ts'
 import { offersMethod } from '../step/offered-methods.ts'
 import type { SignInStep } from '../step/sign-in-step.ts'

@@ -1,5 +1,5 @@
 import type { VNode } from 'preact'
-import { Message } from '../../../pages/words.pages.tsx'
+import { Message } from '../../../pages/parts/words.pages.tsx'
 import { PasskeyCreation } from '../passkey/passkey-creation.pages.tsx'
 import { RestartForm } from '../step/restart.pages.tsx'
 import { StepPage, type StepPageProps } from '../step/step-page.pages.tsx'

@@ -1,8 +1,8 @@
 import type { VNode } from 'preact'
-import { CodeForm } from '../../../pages/code-form.pages.tsx'
-import type { PagePart } from '../../../pages/page-part.pages.tsx'
 import { BidiText, ErrorMessage } from '../../../pages/page-shell.pages.tsx'
-import { Message } from '../../../pages/words.pages.tsx'
+import { CodeForm } from '../../../pages/parts/code-form.pages.tsx'
+import type { PagePart } from '../../../pages/parts/page-part.pages.tsx'
+import { Message } from '../../../pages/parts/words.pages.tsx'
 import { RestartForm } from '../step/restart.pages.tsx'
 import { StepPage, type StepPageProps } from '../step/step-page.pages.tsx'
 

@@ -1,8 +1,8 @@
 import { toUserCtx } from '../../../context/context.ts'
 import { Conflict, InvalidCredential, InvalidInput, UserLocked } from '../../../core/errors.ts'
-import { generateRecoveryCodes } from '../../../credentials/recovery-codes.ts'
-import { selectAccountLabel } from '../../../credentials/registration.ts'
-import { insertSecondFactor } from '../../../credentials/second-factors.ts'
+import { selectAccountLabel } from '../../../credentials/passkeys/registration.ts'
+import { generateRecoveryCodes } from '../../../credentials/second-factors/recovery-codes.ts'
+import { insertSecondFactor } from '../../../credentials/second-factors/second-factors.ts'
 import {
   createWrongTotpError,
   openTotpFactor,
@@ -10,10 +10,10 @@ import {
   startTotpEnrollment,
   type TotpEnrollment,
   type TotpOwner,
-} from '../../../credentials/totp-enrollment.ts'
+} from '../../../credentials/second-factors/totp-enrollment.ts'
 import { recordEvents } from '../../../events/log.ts'
 import { secondFactorFailed } from '../../../events/session-events.ts'
-import { announceAccountChange } from '../../../users/account-notices.ts'
+import { announceAccountChange } from '../../../users/deletion/account-notices.ts'
 import {
   createExpiredSignInError,
   hashHandle,

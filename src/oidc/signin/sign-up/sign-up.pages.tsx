@@ -1,6 +1,6 @@
 import type { VNode } from 'preact'
 import { BidiText, ErrorMessage, StepForm } from '../../../pages/page-shell.pages.tsx'
-import { Message } from '../../../pages/words.pages.tsx'
+import { Message } from '../../../pages/parts/words.pages.tsx'
 import { type AccountEntries, AccountFields } from '../../../sign-up/account-fields.pages.tsx'
 import { RestartForm } from '../step/restart.pages.tsx'
 import { StepPage, type StepPageProps } from '../step/step-page.pages.tsx'

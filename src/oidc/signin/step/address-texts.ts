@@ -1,6 +1,6 @@
-import type { Channel } from '../../../core/sign-in-methods.ts'
 import { cleanTypedText } from '../../../core/typed-text.ts'
 import type { Words } from '../../../languages/translations.ts'
+import type { Channel } from '../../../model/sign-in-methods.ts'
 import { listPasscodeChannels } from '../../../passcodes/passcode-channels.ts'
 import { hasSignUp, type SignUpSettings } from '../../../passcodes/sign-up-policy.ts'
 import { formatPhoneNumber } from '../../../schema/phone-numbers.ts'

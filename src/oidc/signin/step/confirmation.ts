@@ -1,4 +1,4 @@
-import { ACR_MFA } from '../../../core/sign-in-methods.ts'
+import { ACR_MFA } from '../../../model/sign-in-methods.ts'
 import { listProofs } from '../../../sessions/proofs.ts'
 import { isNamed } from '../../authorize/account-choice.ts'
 import { satisfiesAcrRequest } from '../../model/acr.ts'

@@ -1,7 +1,7 @@
 import type { TenantCall } from '../../../access/endpoint.http.ts'
 import { getRequestWords } from '../../../languages/request-language.ts'
 import { readSessionToken } from '../../../pages/cookies.ts'
-import { FinishedSignInPage } from '../../../pages/outcome.pages.tsx'
+import { FinishedSignInPage } from '../../../pages/parts/outcome.pages.tsx'
 import { findSignInStart, renderComponent } from '../../../pages/responses.http.ts'
 import { findBrowserSession } from '../../../sessions/sessions.ts'
 import { createExpiredSignInError } from '../../interactions/interactions.ts'

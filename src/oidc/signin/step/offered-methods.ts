@@ -1,10 +1,10 @@
+import { listSignInProviders, type SignInProvider } from '../../../idps/sign-in-providers.ts'
 import {
   ACR_MFA,
   getMethodAcr,
   SIGN_IN_METHODS,
   type SignInMethodName,
-} from '../../../core/sign-in-methods.ts'
-import { listSignInProviders, type SignInProvider } from '../../../idps/sign-in-providers.ts'
+} from '../../../model/sign-in-methods.ts'
 import { computeProviderAcr } from '../../model/acr.ts'
 import { isAcceptableAcr } from '../../model/claims-request.ts'
 import type { SignInStep } from './sign-in-step.ts'

@@ -1,13 +1,13 @@
 import type { Ctx } from '../../../context/context.ts'
 import { Conflict, NotFound, Unavailable } from '../../../core/errors.ts'
-import { measureJson } from '../../../core/json-size.ts'
+import { measureJson } from '../../../core/json/json-size.ts'
 import { Handle } from '../../../database/handle.ts'
 import { idpUserLinkFailed } from '../../../events/credential-events.ts'
 import { recordEvents } from '../../../events/log.ts'
 import type { LinkFailure } from '../../../events/types.ts'
 import { linkProvenIdentity } from '../../../idps/idp-links.ts'
-import { unsealPendingTokens } from '../../../idps/kept-tokens.ts'
-import { announceAccountChange } from '../../../users/account-notices.ts'
+import { unsealPendingTokens } from '../../../idps/tokens/kept-tokens.ts'
+import { announceAccountChange } from '../../../users/deletion/account-notices.ts'
 import {
   createExpiredSignInError,
   hashBinding,

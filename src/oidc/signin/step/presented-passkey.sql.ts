@@ -1,4 +1,8 @@
-import { PASSKEY_COLUMNS, PASSKEY_RETURNS, type StoredPasskey } from '../../../credentials/passkeys.sql.ts'
+import {
+  PASSKEY_COLUMNS,
+  PASSKEY_RETURNS,
+  type StoredPasskey,
+} from '../../../credentials/passkeys/passkeys.sql.ts'
 import { storedColumns } from '../../../database/columns.ts'
 import type { Db } from '../../../database/handle.ts'
 import { findByKey } from '../../../database/key-lookup.ts'

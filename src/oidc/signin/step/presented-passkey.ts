@@ -1,4 +1,4 @@
-import { parseAssertion, RejectedPasskey } from '../../../credentials/passkeys.ts'
+import { parseAssertion, RejectedPasskey } from '../../../credentials/passkeys/passkeys.ts'
 import { Handle } from '../../../database/handle.ts'
 import {
   hashHandle,

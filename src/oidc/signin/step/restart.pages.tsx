@@ -1,6 +1,6 @@
 import type { ComponentChildren, VNode } from 'preact'
 import { type PageInteraction, StepForm } from '../../../pages/page-shell.pages.tsx'
-import { Message } from '../../../pages/words.pages.tsx'
+import { Message } from '../../../pages/parts/words.pages.tsx'
 
 /** Leads back to the first page. Posts `step=restart`. */
 export const RestartForm = ({

@@ -1,7 +1,7 @@
-import type { PagePart } from '../../../pages/page-part.pages.tsx'
 import type { PageClient, PageInteraction, PageTenant } from '../../../pages/page-shell.pages.tsx'
+import type { PagePart } from '../../../pages/parts/page-part.pages.tsx'
+import type { StayChoice } from '../../../pages/parts/stay-signed-in.pages.tsx'
 import type { RenderOptions } from '../../../pages/render-page.pages.tsx'
-import type { StayChoice } from '../../../pages/stay-signed-in.pages.tsx'
 import type { InputRejection, SignInPageName } from '../../interactions/progress.ts'
 import type { SignInStep } from './sign-in-step.ts'
 

@@ -1,7 +1,7 @@
 import type { VNode } from 'preact'
 import { BidiText, ErrorMessage, getTenantName, StepForm } from '../../../pages/page-shell.pages.tsx'
-import { type PagePerson, SignedInAs } from '../../../pages/person.pages.tsx'
-import { Message } from '../../../pages/words.pages.tsx'
+import { type PagePerson, SignedInAs } from '../../../pages/parts/person.pages.tsx'
+import { Message } from '../../../pages/parts/words.pages.tsx'
 import { type PageTerms, TermsLinks } from '../../../sign-up/account-fields.pages.tsx'
 import { StepPage, type StepPageProps } from '../step/step-page.pages.tsx'
 

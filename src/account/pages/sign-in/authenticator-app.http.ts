@@ -1,0 +1,41 @@
+import { selectAccountLabel } from '../../../credentials/passkeys/registration.ts'
+import { showTotpEnrollment } from '../../../credentials/second-factors/totp-enrollment.ts'
+import { renderComponent } from '../../../pages/responses.http.ts'
+import { confirmViewerTotp, createViewerTotp } from '../../second-factors.ts'
+import { type AccountPage, type AccountVisit, redirectToNotice } from '../account-page.http.ts'
+import { AuthenticatorAppPage } from './authenticator-app.pages.tsx'
+import { RECOVERY_CODES_PAGE } from './recovery-codes.http.ts'
+
+/** The key that the rejected form had, while it is valid; a new one otherwise. */
+async function findOrCreateKey({ ctx, user, session }: AccountVisit, token: string | undefined) {
+  const owner = { userId: user.id, place: session.id }
+  const shown =
+    token && (await showTotpEnrollment(ctx, owner, { token, accountName: selectAccountLabel(user) }))
+  return shown || createViewerTotp(ctx, {})
+}
+
+/** The setup of an authenticator app. */
+export const AUTHENTICATOR_APP_PAGE: AccountPage = {
+  path: '/authenticator-app',
+  needsRecentSignIn: true,
+  labels: { token: 'label.page', code: 'label.code' },
+  show: async (visit, problem) =>
+    renderComponent(
+      visit.ctx,
+      AuthenticatorAppPage,
+      {
+        tenant: visit.call.tenant,
+        form: visit.form,
+        enrollment: await findOrCreateKey(visit, problem?.values.token),
+        messages: problem?.messages,
+      },
+      // Submits a complete code.
+      { status: problem?.status, runsScript: true },
+    ),
+  forms: {
+    confirm: async (visit, { token = '', code = '' }) => {
+      await confirmViewerTotp(visit.ctx, { token, code })
+      return redirectToNotice(visit, RECOVERY_CODES_PAGE.path, 'app')
+    },
+  },
+}

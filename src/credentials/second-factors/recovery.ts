@@ -1,0 +1,55 @@
+import { loadMessageFrame, NOTICE } from '../../access/message-tenant.ts'
+import { type Ctx, toUserCtx } from '../../context/context.ts'
+import { consumeLimit } from '../../coordination/rate-limits.ts'
+import { sha256 } from '../../core/crypto.ts'
+import { env } from '../../core/env.ts'
+import { deliverMessage, type Recipient } from '../../delivery/deliver-message.ts'
+import { buildRecoveryNotice } from '../../delivery/messages/recovery-link.ts'
+import { enrollmentCanceled } from '../../events/credential-events.ts'
+import { recordEvents } from '../../events/log.ts'
+import type { Enrollee } from '../enrollment.sql.ts'
+import { cancelEnrollmentToken, selectCancelableEnrollment, selectWaitingEnrollment } from './recovery.sql.ts'
+
+/** A link that gives a user who has a credential access again, and how the user cancels it. */
+export type Recovery = { cancelToken: string; usableAt: Date }
+
+/**
+ * Announces a link to every verified address of the user, so that the user can cancel it, and waits until the messages
+ * are sent: the link is handed out afterwards only. Throws Unavailable when none could be sent.
+ */
+export async function announceRecovery(
+  ctx: Ctx,
+  { email, phoneNumber, locale }: Pick<Enrollee, 'email' | 'phoneNumber' | 'locale'>,
+  { cancelToken, usableAt }: Recovery,
+): Promise<void> {
+  const uri = `${env.baseUrl}/${ctx.tenant}/enroll/cancel?token=${cancelToken}`
+  const frame = await loadMessageFrame(ctx, locale, NOTICE)
+  const notice = buildRecoveryNotice(frame, { uri, usableAt })
+  const recipients: Recipient[] = []
+  if (email !== null) recipients.push({ channel: 'email', to: email })
+  if (phoneNumber !== null && !phoneNumber.includes(';')) recipients.push({ channel: 'sms', to: phoneNumber })
+  const deliveries = await Promise.allSettled(recipients.map((to) => deliverMessage(to, notice)))
+  const failed = deliveries.filter((delivery) => delivery.status === 'rejected')
+  if (failed.length > 0 && failed.length === deliveries.length) throw failed[0]?.reason
+}
+
+/** When a waiting link starts to work; null for any other link. */
+export const findWaitingEnrollment = (ctx: Ctx, token: string, now = new Date()): Promise<Date | null> =>
+  selectWaitingEnrollment(ctx.db, sha256(token), now)
+
+/** Whether a link can be canceled with this token. Counts against the budget of the network. */
+export async function isCancelable(ctx: Ctx, token: string, now = new Date()): Promise<boolean> {
+  await consumeLimit('enrollCredential', ctx.tenant, ctx.ip)
+  return (await selectCancelableEnrollment(ctx.db, sha256(token), now)) !== null
+}
+
+/** Cancels a link, with its event; false when it was used, canceled or replaced before. */
+export async function cancelRecovery(ctx: Ctx, token: string, now = new Date()): Promise<boolean> {
+  await consumeLimit('enrollCredential', ctx.tenant, ctx.ip)
+  const userId = await ctx.db.transaction(async (tx) => {
+    const userId = await cancelEnrollmentToken(tx, sha256(token), now)
+    if (userId) await recordEvents(tx, toUserCtx(ctx, { userId }), [enrollmentCanceled(userId)])
+    return userId
+  })
+  return userId !== null
+}

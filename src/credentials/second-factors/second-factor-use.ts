@@ -1,0 +1,62 @@
+import type { Ctx } from '../../context/context.ts'
+import { unseal } from '../../core/crypto.ts'
+import { RateLimited } from '../../core/errors.ts'
+import type { Tx } from '../../database/handle.ts'
+import { recoveryCodeUsed } from '../../events/credential-events.ts'
+import { recordEvents } from '../../events/log.ts'
+import type { SecondFactorName } from '../../model/sign-in-methods.ts'
+import { hashRecoveryCode } from './recovery-codes.ts'
+import {
+  clearSecondFactorGuesses,
+  countSecondFactorGuess,
+  type Guesser,
+} from './second-factor-guesses.sql.ts'
+import { selectTotp, useRecoveryCode, useTimeStep } from './second-factor-use.sql.ts'
+import { matchTimeStep, toTotpPurpose } from './totp.ts'
+
+/** A second factor that a user presents. */
+export type PresentedFactor = Guesser & { method: SecondFactorName; code: string }
+
+/** What an accepted second factor leaves: the recovery codes that remain, if it was one of them. */
+export type AcceptedFactor = { remainingCodes: number | null }
+
+/**
+ * Counts a guess before the code is compared. Throws RateLimited: 5 in 15 minutes for a user, and 5 more for each browser
+ * that has proven a second factor of the user before.
+ */
+export async function countGuess(ctx: Ctx, guesser: Guesser, now: Date): Promise<void> {
+  const retryAt = await countSecondFactorGuess(ctx.db, guesser, now)
+  if (retryAt) throw new RateLimited(Math.max(1, Math.ceil((retryAt.getTime() - now.getTime()) / 1000)))
+}
+
+async function useTotp(tx: Tx, ctx: Ctx, { userId, code }: PresentedFactor, now: Date) {
+  const totp = await selectTotp(tx, userId)
+  if (!totp) return null
+  const { id } = totp
+  const step = matchTimeStep(unseal(toTotpPurpose(ctx.tenant, id), totp.secret).toString(), code, now)
+  const isUsed = step !== null && (await useTimeStep(tx, { id, step, now }))
+  return isUsed ? { remainingCodes: null } : null
+}
+
+async function useRecovery(tx: Tx, ctx: Ctx, { userId, code }: PresentedFactor, now: Date) {
+  const codeHash = hashRecoveryCode(ctx.tenant, userId, code)
+  const used = await useRecoveryCode(tx, { userId, codeHash, now })
+  if (!used) return null
+  await recordEvents(tx, ctx, [recoveryCodeUsed({ id: used.id, userId }, used.remaining)])
+  return { remainingCodes: used.remaining }
+}
+
+/**
+ * Accepts a second factor, once, inside the transaction of the sign-in. Null when it is wrong or was accepted
+ * before. Count the guess first.
+ */
+export async function useSecondFactor(
+  tx: Tx,
+  ctx: Ctx,
+  presented: PresentedFactor,
+  now: Date,
+): Promise<AcceptedFactor | null> {
+  const accepted = await (presented.method === 'totp' ? useTotp : useRecovery)(tx, ctx, presented, now)
+  if (accepted) await clearSecondFactorGuesses(tx, presented)
+  return accepted
+}

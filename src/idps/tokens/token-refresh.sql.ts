@@ -1,0 +1,92 @@
+import type { Db } from '../../database/handle.ts'
+import { type RowOf, statement, type ValuesOf } from '../../database/statement.ts'
+import { buildInsertEventsSql } from '../../events/log.sql.ts'
+import { REFRESH_DEADLINE_MS } from '../provider/provider-deadline.ts'
+
+const SELECT_TOKENS = statement({
+  takes: { userId: 'text', idpId: 'text' },
+  returns: {
+    linkId: 'text',
+    accessToken: 'text?',
+    hasRefreshToken: 'boolean',
+    isRefreshing: 'boolean',
+    scopes: 'text[]?',
+    expiresAt: 'timestamptz?',
+  },
+})`
+  SELECT l."id" AS "linkId", t."accessToken", t."refreshToken" IS NOT NULL AS "hasRefreshToken",
+    COALESCE(t."refreshUntil" > now(), false) AS "isRefreshing", t."scopes", t."expiresAt"
+  FROM "IdpUser" l LEFT JOIN "IdpUserToken" t ON t."tenantId" = l."tenantId" AND t."linkId" = l."id"
+  WHERE l."tenantId" = :tenant AND l."userId" = :userId AND l."idpId" = :idpId`
+
+export type LinkTokens = RowOf<typeof SELECT_TOKENS>
+
+/** The kept tokens of a link, sealed; without an access token if none are kept. Null without a link. One statement. */
+export const selectLinkTokens = (
+  db: Db,
+  target: { userId: string; idpId: string },
+): Promise<LinkTokens | null> => db.one(SELECT_TOKENS, { ...target })
+
+/** Longer than a refresh may take, so that a process that stops in between does not hold others up for ever. */
+const CLAIM_SECONDS = Math.ceil((1.5 * REFRESH_DEADLINE_MS) / 1000)
+
+const CLAIM = statement({
+  takes: { linkId: 'text', refreshId: 'text', staleAt: 'timestamptz', provenAt: 'timestamptz' },
+  returns: { refreshToken: 'text' },
+})`
+  UPDATE "IdpUserToken" t SET "refreshId" = :refreshId, "refreshUntil" = now() + interval '${CLAIM_SECONDS} seconds'
+  FROM "IdentityProvider" i
+  WHERE t."tenantId" = :tenant AND t."linkId" = :linkId AND t."refreshToken" IS NOT NULL AND t."expiresAt" <= :staleAt
+    AND (t."refreshUntil" IS NULL OR t."refreshUntil" <= now())
+    AND i."tenantId" = :tenant AND i."id" = t."idpId" AND i."updatedAt" = :provenAt
+  RETURNING t."refreshToken"`
+
+/**
+ * Claims the refresh of tokens that have expired by `staleAt`, and returns the sealed refresh token. Null while another
+ * refresh is under way, and if the provider has been changed since `provenAt`, its updatedAt. One statement.
+ */
+export const claimRefresh = async (db: Db, claim: ValuesOf<typeof CLAIM>): Promise<string | null> =>
+  (await db.one(CLAIM, { ...claim }))?.refreshToken ?? null
+
+const SAVE = statement({
+  takes: {
+    linkId: 'text',
+    refreshId: 'text',
+    accessToken: 'text',
+    refreshToken: 'text?',
+    scopes: 'text[]',
+    expiresAt: 'timestamptz?',
+  },
+  returns: { saved: 'int' },
+})`
+  UPDATE "IdpUserToken" SET "accessToken" = :accessToken, "refreshToken" = COALESCE(:refreshToken, "refreshToken"),
+    "scopes" = :scopes, "expiresAt" = :expiresAt, "refreshId" = NULL, "refreshUntil" = NULL
+  WHERE "tenantId" = :tenant AND "linkId" = :linkId AND "refreshId" = :refreshId RETURNING 1 AS "saved"`
+
+/** Writes the tokens of a claimed refresh, sealed. False if they were deleted or replaced since. One statement. */
+export const saveRefreshedTokens = async (db: Db, tokens: ValuesOf<typeof SAVE>): Promise<boolean> =>
+  (await db.one(SAVE, { ...tokens })) !== null
+
+/** A claimed refresh of the tokens of a link. */
+export type RefreshClaim = { linkId: string; refreshId: string }
+
+const RELEASE = statement({ takes: { linkId: 'text', refreshId: 'text' } })`
+  UPDATE "IdpUserToken" SET "refreshId" = NULL, "refreshUntil" = NULL
+  WHERE "tenantId" = :tenant AND "linkId" = :linkId AND "refreshId" = :refreshId`
+
+/** Ends a claimed refresh without new tokens, so that the next one may begin. One statement. */
+export const releaseRefresh = (db: Db, claim: RefreshClaim): Promise<void> => db.run(RELEASE, { ...claim })
+
+const DELETE_REFUSED = statement({
+  takes: { linkId: 'text', refreshId: 'text', events: 'jsonb' },
+  returns: { linkId: 'text' },
+})`
+  WITH deleted AS (
+    DELETE FROM "IdpUserToken" WHERE "tenantId" = :tenant AND "linkId" = :linkId AND "refreshId" = :refreshId
+    RETURNING "linkId"
+  ), event_log AS (${buildInsertEventsSql(':events', { from: 'deleted' })})
+  SELECT "linkId" FROM deleted`
+
+/** Deletes the tokens of a claimed refresh, with the event. False if they were replaced since. One statement. */
+export const deleteRefusedTokens = async (db: Db, claim: RefreshClaim, event: object): Promise<boolean> =>
+  (await db.one(DELETE_REFUSED, { ...claim, events: [event] })) !== null

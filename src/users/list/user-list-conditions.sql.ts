@@ -1,0 +1,106 @@
+import type { BindParameter } from '../../database/keyset.ts'
+import { toEmailKey } from '../../schema/address-keys.ts'
+import { toPhoneNumberKey } from '../../schema/phone-numbers.ts'
+import type { UserFilter, UserFilterMember } from './user-filter.fields.ts'
+
+/** Behind every text that begins with what stands before it, as terms collate "C". */
+const LAST_CHARACTER = '\u{10ffff}'
+
+/** Words with dots between them, as a domain has. */
+const DOTTED_WORDS = /^[\p{L}\p{N}-]+(?:\.[\p{L}\p{N}-]+)+$/u
+
+/** The text of a search. Dotted words get an @ where a user of the tenant has an address at such a domain. */
+function buildSearchTextSql(search: string, bind: BindParameter): string {
+  const parts = search.split(/\s+/)
+  if (!parts.some((part) => DOTTED_WORDS.test(part))) return `${bind(search)}::text`
+  const domain = `'w:@' || fold_text(part)`
+  const isDomain = `part ~ '[.]' AND EXISTS (SELECT FROM "UserTerm" d WHERE d."tenantId" = $1 AND d."term" >= ${domain} AND d."term" < ${domain} || '${LAST_CHARACTER}')`
+  return `(SELECT string_agg(CASE WHEN ${isDomain} THEN '@' || part ELSE part END, ' ') FROM unnest(${bind(parts)}::text[]) part)`
+}
+
+/** Rows (low, high) of the ranges of terms in which a user must have one each. */
+export const TERM_RANGES = {
+  search: ({ search }: UserFilter, bind: BindParameter): string =>
+    `SELECT 'w:' || word AS "low", 'w:' || word || '${LAST_CHARACTER}' AS "high" FROM unnest(search_words(${buildSearchTextSql(search ?? '', bind)})) word`,
+  // A path with its value is one term, which begins no other.
+  appMetadata: ({ appMetadata }: UserFilter, bind: BindParameter): string =>
+    `SELECT term AS "low", term || '${LAST_CHARACTER}' AS "high"
+     FROM jsonb_each(${bind(JSON.stringify(appMetadata))}::jsonb) path, metadata_term(path.key, path.value) term`,
+}
+
+/**
+ * Whether a user has a term of a range: one look into the index. OFFSET keeps the planner from making a join
+ * of it.
+ */
+export const buildHasTermSql = (userId: string, low: string, high: string): string =>
+  `EXISTS (SELECT FROM "UserTerm" s WHERE s."tenantId" = $1 AND s."userId" = ${userId} AND s."term" >= ${low} AND s."term" < ${high} OFFSET 0)`
+
+const createRangeCondition =
+  (member: 'createdAt' | 'updatedAt' | 'lastSeenAt') =>
+  (filter: UserFilter, bind: BindParameter): string => {
+    const { gte, lt } = filter[member] ?? {}
+    return [
+      ...(gte ? [`u."${member}" >= ${bind(gte)}::timestamptz`] : []),
+      ...(lt ? [`u."${member}" < ${bind(lt)}::timestamptz`] : []),
+    ].join(' AND ')
+  }
+const createFlagCondition =
+  (member: 'locked' | 'emailVerified' | 'phoneNumberVerified' | 'hasCredential') =>
+  (filter: UserFilter, bind: BindParameter): string =>
+    `u."${member}" = ${bind(filter[member])}::boolean`
+
+/** Conditions on the columns of a user, u. */
+const COLUMN_CONDITIONS: Partial<
+  Record<UserFilterMember, (filter: UserFilter, bind: BindParameter) => string>
+> = {
+  email: ({ email }, bind) => `u."emailKey" = ${bind(toEmailKey(email ?? ''))}::text`,
+  phoneNumber: ({ phoneNumber }, bind) =>
+    `u."phoneNumberKey" = ${bind(toPhoneNumberKey(phoneNumber ?? ''))}::text`,
+  externalId: ({ externalId }, bind) => `u."externalId" = ${bind(externalId)}::text`,
+  locked: createFlagCondition('locked'),
+  emailVerified: createFlagCondition('emailVerified'),
+  phoneNumberVerified: createFlagCondition('phoneNumberVerified'),
+  hasCredential: createFlagCondition('hasCredential'),
+  createdAt: createRangeCondition('createdAt'),
+  updatedAt: createRangeCondition('updatedAt'),
+  lastSeenAt: createRangeCondition('lastSeenAt'),
+}
+
+/** Conditions on u for those of the members that are about its columns. */
+export const buildColumnConditions = (
+  filter: UserFilter,
+  members: readonly UserFilterMember[],
+  bind: BindParameter,
+): string[] =>
+  members.flatMap((member) =>
+    filter[member] === undefined ? [] : (COLUMN_CONDITIONS[member]?.(filter, bind) ?? []),
+  )
+
+/**
+ * Conditions for members of the filter on a user who was found otherwise; u is the user's row where `isUser`.
+ */
+export function buildResidualConditions(
+  filter: UserFilter,
+  members: readonly UserFilterMember[],
+  { userId, isUser }: { userId: string; isUser: boolean },
+  bind: BindParameter,
+): string[] {
+  const columns = buildColumnConditions(filter, members, bind)
+  const kinds = (['search', 'appMetadata'] as const).filter(
+    (kind) => members.includes(kind) && filter[kind] !== undefined,
+  )
+  return [
+    ...(isUser || columns.length === 0
+      ? columns
+      : [`(SELECT ${columns.join(' AND ')} FROM "User" u WHERE u."tenantId" = $1 AND u."id" = ${userId})`]),
+    ...kinds.map(
+      (kind) =>
+        `(SELECT bool_and(${buildHasTermSql(userId, 'w."low"', 'w."high"')}) FROM (${TERM_RANGES[kind](filter, bind)}) w)`,
+    ),
+    ...(members.includes('idpId') && filter.idpId !== undefined
+      ? [
+          `EXISTS (SELECT FROM "IdpUser" l WHERE l."tenantId" = $1 AND l."userId" = ${userId} AND l."idpId" = ${bind(filter.idpId)}::text OFFSET 0)`,
+        ]
+      : []),
+  ]
+}

@@ -1,0 +1,134 @@
+import { requireScope } from '../../access/require-scope.ts'
+import type { Ctx } from '../../context/context.ts'
+import { sha256Base64url } from '../../core/crypto.ts'
+import type { Scope } from '../../core/scopes.ts'
+import { buildPageQuery } from '../../database/page-query.ts'
+import type { User } from '../../generated/prisma/client.ts'
+import {
+  type CursorKey,
+  encodeCursor,
+  type Page,
+  type PageArgs,
+  type Paging,
+  parseListInputs,
+  parsePaging,
+  toPageRows,
+} from '../../schema/page.ts'
+import { selectColumnsForFields } from '../user-body.ts'
+import type { UserQuery } from '../users.ts'
+import { toUserFilter, UserFilter, type UserFilterMember, UserOrder } from './user-filter.fields.ts'
+import {
+  isPlainList,
+  type KeyedRow,
+  type ListedUser,
+  selectUserCount,
+  selectUserPage,
+  type UserListQuery,
+} from './user-list.sql.ts'
+import { selectUserList } from './user-list-plans.ts'
+
+/** `filter` has the shape UserFilter; `orderBy` and `direction` have the shape UserOrder. */
+export type ListUsersArgs = PageArgs & { filter?: unknown; orderBy?: unknown; direction?: unknown }
+
+/** Filtering by a field reveals it, so it requires the scope to read the field. */
+const SCOPE_BY_MEMBER: Partial<Record<UserFilterMember, Scope>> = {
+  hasCredential: 'credentials:read',
+  idpId: 'idps:read',
+  appMetadata: 'users:read_app_metadata',
+}
+
+function buildListQuery(ctx: Ctx, args: ListUsersArgs): { query: UserListQuery; name: string } {
+  const [given, { orderBy, direction }] = parseListInputs(
+    args,
+    [UserFilter, args.filter ?? {}],
+    [UserOrder, { orderBy: args.orderBy, direction: args.direction }],
+  )
+  const filter = toUserFilter(given)
+  for (const member of Object.keys(filter) as UserFilterMember[]) {
+    const scope = SCOPE_BY_MEMBER[member]
+    if (scope) requireScope(ctx, scope)
+  }
+  const queryKey = JSON.stringify([filter, orderBy ?? null, direction ?? 'asc'])
+  return {
+    query: { list: selectUserList(filter, orderBy ?? null), filter, descending: direction === 'desc' },
+    // The list name to which cursors are bound.
+    name: `${ctx.tenant}:users${queryKey === PLAIN_QUERY ? '' : `:${sha256Base64url(queryKey)}`}`,
+  }
+}
+const PLAIN_QUERY = JSON.stringify([{}, null, 'asc'])
+
+/**
+ * Reads rows with relations in order of id. The database joins the relations (relationJoins), so this is one
+ * statement.
+ */
+async function readPageById(
+  ctx: Ctx,
+  { descending }: UserListQuery,
+  paging: Paging,
+  query: UserQuery,
+): Promise<KeyedRow<User>[]> {
+  const page = buildPageQuery(paging, 'id', descending)
+  const rows = await ctx.db.prisma.user.findMany({
+    ...query,
+    ...page,
+    where: { tenantId: ctx.tenant, ...page.where },
+  })
+  return rows.map((row) => ({ key: { id: row.id, value: null }, row }))
+}
+
+/**
+ * Reads rows with relations of another list: first the ids, then the rows. A user who is deleted in between
+ * is null.
+ */
+async function readPageByKeys(
+  ctx: Ctx,
+  list: UserListQuery,
+  paging: Paging,
+  query: UserQuery,
+): Promise<KeyedRow<User | null>[]> {
+  const keys = (await selectUserPage(ctx.db, list, paging, 'keys')).map(({ key }) => key)
+  const users = await ctx.db.prisma.user.findMany({
+    ...query,
+    where: { tenantId: ctx.tenant, id: { in: keys.map(({ id }) => id) } },
+  })
+  const byId = new Map(users.map((user) => [user.id, user]))
+  return keys.map((key) => ({ key, row: byId.get(key.id) ?? null }))
+}
+
+/**
+ * Lists the users, filtered and ordered as USER_LISTS supports; by default by id, which is the order of
+ * creation. One statement, two with relations in a list that is filtered, ordered or read by offset, and one more for totalSize. With
+ * `fields`, rows may contain only the columns of these fields; `buildQuery` returns the relations of other fields. Dates of rows without relations are text. Throws InvalidInput, and Forbidden for a
+ * filter on a field that the caller may not read.
+ */
+export async function listUsers(
+  ctx: Ctx,
+  args: ListUsersArgs,
+  { fields, buildQuery }: { fields?: Iterable<string>; buildQuery?: () => UserQuery } = {},
+): Promise<Page<User | ListedUser>> {
+  const { query: list, name } = buildListQuery(ctx, args)
+  const paging = parsePaging(ctx, args, name)
+  const isPlain = isPlainList(list)
+  // Prisma would read every row before the page.
+  const isFirst = paging.mode === 'cursor' || paging.page === 0
+  const columns = fields ? selectColumnsForFields(fields) : null
+  const query = columns ? {} : (buildQuery?.() ?? {})
+  const read: KeyedRow<User | ListedUser | null>[] =
+    Object.keys(query).length === 0
+      ? await selectUserPage(ctx.db, list, paging, columns)
+      : await (isPlain && isFirst ? readPageById : readPageByKeys)(ctx, list, paging, query)
+  const { rows, ...ends } = toPageRows(paging, read)
+  let keys: Map<string, CursorKey> | undefined
+  const findKey = (id: string): CursorKey => {
+    keys ??= new Map(rows.map(({ key }) => [key.id, key]))
+    return keys.get(id) ?? { id, value: null }
+  }
+  return {
+    ...ends,
+    rows: rows.flatMap(({ row }) => row ?? []),
+    page: paging.mode === 'offset' ? paging.page : null,
+    pageSize: paging.pageSize,
+    encodeRowCursor: ({ id }) => encodeCursor(name, findKey(id)),
+    countAll: () => selectUserCount(ctx.db, list),
+  }
+}

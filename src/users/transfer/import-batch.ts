@@ -1,0 +1,244 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Ctx } from '../../context/context.ts'
+import { newId } from '../../core/crypto.ts'
+import { Conflict, type ErrorCode, type FieldIssue, InvalidInput, NotFound } from '../../core/errors.ts'
+import { log } from '../../core/log.ts'
+import { toAppError } from '../../core/to-app-error.ts'
+import { recordEvents } from '../../events/log.ts'
+import type { NewEvent } from '../../events/types.ts'
+import { planByKeys } from '../list/index-planning.sql.ts'
+import type { UserColumns } from '../user-body.ts'
+import { findVerificationIssues } from '../users.fields.ts'
+import {
+  changeUser,
+  createUserChangeEvents,
+  createUserCreationEvents,
+  createUserFromColumns,
+} from '../users.ts'
+import {
+  type Holder,
+  insertUserRows,
+  type LookupKeys,
+  lockHolders,
+  selectHolders,
+  updateUserRows,
+} from './import.sql.ts'
+import { writeInTurns } from './import-turns.ts'
+
+/** Columns whose values are unique in a tenant. */
+export const KEY_COLUMNS = ['externalId', 'emailKey', 'phoneNumberKey'] as const
+export type KeyColumn = (typeof KEY_COLUMNS)[number]
+
+/** A valid line, and the key by which its user is found. */
+export type CheckedLine = {
+  line: number
+  columns: UserColumns
+  key: { column: KeyColumn; value: string }
+  /** The id of the user, for lines without another key. */
+  id?: string
+}
+
+/** The result of a line. */
+export type LineResult =
+  | { line: number; status: 'created' | 'updated' | 'unchanged'; userId: string }
+  | { line: number; status: 'error'; code: ErrorCode; message: string; fields: FieldIssue[] }
+
+/** Maximum number of reported issues per line, so that a result is not many times longer than its line. */
+const MAX_LINE_ISSUES = 100
+
+/** The result of a line that could not be written. */
+export function toLineError(line: number, thrown: unknown): LineResult {
+  const { code, message, fields, status, cause } = toAppError(thrown)
+  if (status >= 500) log.error({ line, err: cause ?? thrown }, 'a line could not be imported')
+  return { line, status: 'error', code, message, fields: fields.slice(0, MAX_LINE_ISSUES) }
+}
+
+function collectLookupKeys(lines: readonly CheckedLine[]): LookupKeys {
+  const listValues = (column: KeyColumn) =>
+    lines.map(({ columns }) => columns[column]).filter((value) => typeof value === 'string')
+  return {
+    id: lines.flatMap(({ id }) => id ?? []),
+    externalId: listValues('externalId'),
+    emailKey: listValues('emailKey'),
+    phoneNumberKey: listValues('phoneNumberKey'),
+  }
+}
+
+const createHolderTest =
+  ({ key, id }: CheckedLine) =>
+  (holder: Holder): boolean =>
+    holder[key.column] === key.value || (id !== undefined && holder.id === id)
+
+/** Removes an externalId that equals the id of an existing user. */
+const selectColumns = ({ columns, id }: CheckedLine, holder: Holder): UserColumns => {
+  if (holder.id !== id) return columns
+  const { externalId: _, ...rest } = columns
+  return rest
+}
+
+/**
+ * Users with roles need an escalation check, and a lock ends sessions: such changes are written one by one.
+ */
+const isBatchable = (columns: UserColumns, holder: Holder): boolean =>
+  holder.roles.length === 0 && (columns.locked === undefined || columns.locked === holder.locked)
+
+/** A verified flag that is not given is kept only for an unchanged address. */
+const findFlagIssues = (columns: UserColumns, holder?: Holder): FieldIssue[] =>
+  findVerificationIssues({
+    email: columns.email === undefined ? holder?.email : columns.email,
+    emailVerified: columns.emailVerified,
+    phoneNumber: columns.phoneNumber === undefined ? holder?.phoneNumber : columns.phoneNumber,
+    phoneNumberVerified: columns.phoneNumberVerified,
+  })
+
+type BatchParts = {
+  creations: (CheckedLine & { newId: string })[]
+  changes: (CheckedLine & { holder: Holder })[]
+  results: Map<number, LineResult>
+}
+
+/**
+ * Splits lines into those that are written together and those with a final result. Other lines are written
+ * one by one.
+ */
+function partitionLines(lines: readonly CheckedLine[], holders: readonly Holder[]): BatchParts {
+  const byKey = new Map<string, Holder>()
+  for (const holder of holders) {
+    byKey.set(`id:${holder.id}`, holder)
+    for (const column of KEY_COLUMNS) if (holder[column]) byKey.set(`${column}:${holder[column]}`, holder)
+  }
+  const parts: BatchParts = { creations: [], changes: [], results: new Map() }
+  for (const line of lines) {
+    const { columns, key, id } = line
+    const holder = (id && byKey.get(`id:${id}`)) ?? byKey.get(`${key.column}:${key.value}`)
+    const isContested = KEY_COLUMNS.some((column) => {
+      const other = columns[column] ? byKey.get(`${column}:${columns[column]}`) : undefined
+      return other !== undefined && other !== holder
+    })
+    if (isContested || (holder && !isBatchable(columns, holder))) continue
+    const issues = findFlagIssues(columns, holder || undefined)
+    if (issues.length > 0) parts.results.set(line.line, toLineError(line.line, new InvalidInput(issues)))
+    else if (holder) parts.changes.push({ ...line, columns: selectColumns(line, holder), holder })
+    else parts.creations.push({ ...line, newId: newId('user') })
+  }
+  return parts
+}
+
+/** Writes the lines that can be written together, in at most seven round trips. Returns their results. */
+async function writeTogether(ctx: Ctx, lines: readonly CheckedLine[]): Promise<Map<number, LineResult>> {
+  const results = await ctx.db.transaction(async (tx) => {
+    await planByKeys(tx)
+    const holders = await lockHolders(tx, collectLookupKeys(lines))
+    const { creations, changes, results } = partitionLines(lines, holders)
+    const events: NewEvent[] = []
+    if (creations.length > 0) {
+      // One lock order, so that concurrent imports of the same users wait instead of deadlocking.
+      creations.sort((a, b) => (a.key.value < b.key.value ? -1 : 1))
+      const written = await insertUserRows(
+        tx,
+        creations.map(({ newId, columns }) => ({ id: newId, columns })),
+      )
+      for (const { line, newId: userId, columns } of creations)
+        if (written.has(userId)) {
+          results.set(line, { line, status: 'created', userId })
+          events.push(...createUserCreationEvents({ id: userId, locked: columns.locked ?? false, roles: [] }))
+        }
+    }
+    if (changes.length > 0) {
+      const changed = await updateUserRows(
+        tx,
+        changes.map(({ holder, columns }) => ({ id: holder.id, columns })),
+      )
+      const changedOf = new Map(changed.map((row) => [row.id, row.changed]))
+      for (const { line, holder } of changes) {
+        const columns = changedOf.get(holder.id)
+        results.set(line, { line, status: columns ? 'updated' : 'unchanged', userId: holder.id })
+        if (columns) events.push(...createUserChangeEvents({ user: holder, changed: columns }))
+      }
+    }
+    await recordEvents(tx, ctx, events)
+    return results
+  })
+  return results
+}
+
+/** Attempts per batch, because users may be created or deleted between the lookup and the write. */
+const MAX_LOOKUPS = 3
+
+/** Writes one line like a single create or update. */
+async function writeSingly(ctx: Ctx, line: CheckedLine): Promise<LineResult> {
+  for (let find = 1; ; find++) {
+    try {
+      const holders = await ctx.db.transaction(async (tx) => {
+        await planByKeys(tx)
+        return selectHolders(tx, collectLookupKeys([line]))
+      })
+      const holder = holders.find(({ id }) => id === line.id) ?? holders.find(createHolderTest(line))
+      if (!holder) {
+        const issues = findFlagIssues(line.columns)
+        if (issues.length > 0) throw new InvalidInput(issues)
+        const { id } = await createUserFromColumns(ctx, line.columns)
+        return { line: line.line, status: 'created', userId: id }
+      }
+      let isChanged = false
+      await changeUser(ctx, holder.id, selectColumns(line, holder), ({ changed }) => {
+        isChanged = changed.length > 0
+        return []
+      })
+      return { line: line.line, status: isChanged ? 'updated' : 'unchanged', userId: holder.id }
+    } catch (thrown) {
+      const error = toAppError(thrown)
+      const isRaced = error instanceof NotFound || error instanceof Conflict
+      if (error.code === 'UNAVAILABLE') throw thrown
+      if (!isRaced || find === MAX_LOOKUPS) return toLineError(line.line, thrown)
+    }
+  }
+}
+
+/**
+ * Retries after deadlocks, timeouts and lost connections. Lines that were already written are unchanged by a
+ * retry.
+ */
+const MAX_BATCH_TRIES = 3
+const MAX_SINGLE_TRIES = 6
+const FIRST_PAUSE_MS = 50
+const MAX_ROUNDS = 2
+
+async function retryTransient<T>(tries: number, work: () => Promise<T>): Promise<T> {
+  for (let attempt = 0; ; attempt++) {
+    try {
+      return await work()
+    } catch (thrown) {
+      if (toAppError(thrown).code !== 'UNAVAILABLE' || attempt === tries - 1) throw thrown
+      await sleep(FIRST_PAUSE_MS * 2 ** attempt * (0.5 + Math.random()))
+    }
+  }
+}
+
+/**
+ * Writes lines without common keys, and returns their results in the order of the lines. An invalid line does
+ * not affect the others. Throws Unavailable when the database does not answer for seconds; then any of the
+ * lines may have been written.
+ */
+export const writeBatch = (ctx: Ctx, lines: readonly CheckedLine[]): Promise<LineResult[]> =>
+  writeInTurns(ctx, lines, (part) => writeLines(ctx, part))
+
+async function writeLines(ctx: Ctx, lines: readonly CheckedLine[]): Promise<LineResult[]> {
+  const written = new Map<number, LineResult>()
+  // Retry for users that a concurrent import created: the lookup finds them now.
+  for (let round = 1, rest = lines; round <= MAX_ROUNDS && rest.length > 0; round++) {
+    const results = await retryTransient(MAX_BATCH_TRIES, () => writeTogether(ctx, rest)).catch(
+      // A key conflict, or a line that the database rejects: writing the lines one by one shows which.
+      () => new Map<number, LineResult>(),
+    )
+    for (const [line, result] of results) written.set(line, result)
+    rest = lines.filter(({ line }) => !written.has(line))
+    if (rest.length === 1) break
+  }
+  const results: LineResult[] = []
+  for (const line of lines)
+    results.push(
+      written.get(line.line) ?? (await retryTransient(MAX_SINGLE_TRIES, () => writeSingly(ctx, line))),
+    )
+  return results
+}

@@ -1,0 +1,209 @@
+import { setImmediate as nextRound, setTimeout as sleep } from 'node:timers/promises'
+import type { Ctx } from '../../context/context.ts'
+import { readIdPrefix } from '../../core/crypto.ts'
+import { AppError, InvalidInput } from '../../core/errors.ts'
+import { parseExactJson } from '../../core/json/exact-json.ts'
+import { type NdjsonLine, readNdjsonLines } from '../../core/json/ndjson.ts'
+import { takeTurn } from '../../core/turns.ts'
+import { parseInput } from '../../schema/input-shapes.ts'
+import { toUserColumns } from '../user-body.ts'
+import { ImportOptions, MATCH_BY, type MatchBy, UserLine } from './import.fields.ts'
+import {
+  type CheckedLine,
+  KEY_COLUMNS,
+  type KeyColumn,
+  type LineResult,
+  toLineError,
+  writeBatch,
+} from './import-batch.ts'
+
+/** Maximum length of a line: two metadata objects of 64 KB, which escaping makes longer. */
+const MAX_LINE_BYTES = 262_144
+/** Maximum number of members of a line, because each unknown member is named in the result. */
+const MAX_LINE_MEMBERS = 200
+/** Maximum number of lines per import request. Another request continues from the next line. */
+const MAX_IMPORT_LINES = 1_000_000
+/** Lines per transaction. It takes tenths of a second, and the fixed cost per transaction is negligible. */
+export const MAX_BATCH_LINES = 500
+const MAX_BATCH_BYTES = 1_048_576
+/** Lines that are validated in one turn: about 5 ms. */
+const YIELD_BYTES = 16_384
+/** A slow sender gets results after this time at the latest, plus the time for writing. */
+const LINGER_MS = 100
+
+/** The last line of a response: the summary of the processed lines. */
+export type ImportSummary = {
+  summary: { lastLine: number; created: number; updated: number; unchanged: number; failed: number }
+}
+
+const COLUMN_BY_MATCH: Record<MatchBy, KeyColumn> = {
+  externalId: 'externalId',
+  email: 'emailKey',
+  phoneNumber: 'phoneNumberKey',
+}
+
+/** Parses a line. Throws InvalidInput that names every invalid field. */
+function checkLine({ number, text, error }: NdjsonLine, matchBy: MatchBy | undefined): CheckedLine {
+  if (error !== undefined) throw new InvalidInput([{ field: '', description: error }])
+  let input: unknown
+  try {
+    input = parseExactJson(text)
+  } catch {
+    throw new InvalidInput([{ field: '', description: 'is not valid JSON' }])
+  }
+  if (Object.keys(Object(input)).length > MAX_LINE_MEMBERS)
+    throw new InvalidInput([{ field: '', description: `has more than ${MAX_LINE_MEMBERS} members` }])
+  const {
+    id,
+    lockedAt,
+    termsVersion,
+    termsAcceptedAt,
+    lastSeenAt,
+    updatedAt,
+    createdAt,
+    externalId,
+    ...fields
+  } = parseInput(UserLine, input)
+  const columns = { ...toUserColumns(fields), ...(externalId !== undefined && { externalId }) }
+  const by = matchBy ?? MATCH_BY.find((field) => columns[COLUMN_BY_MATCH[field]])
+  const value = by && columns[COLUMN_BY_MATCH[by]]
+  if (by && value) return { line: number, columns, key: { column: COLUMN_BY_MATCH[by], value } }
+  if (matchBy)
+    throw new InvalidInput([{ field: matchBy, description: 'is required to match the line to a user' }])
+  // An exported user without any of the three keys is matched by the old id as externalId.
+  if (typeof id === 'string' && readIdPrefix(id) === 'user')
+    return {
+      line: number,
+      columns: { ...columns, externalId: id },
+      key: { column: 'externalId', value: id },
+      id,
+    }
+  throw new InvalidInput([
+    {
+      field: 'externalId',
+      description: 'is required without email and phoneNumber, so that the line can be repeated',
+    },
+  ])
+}
+
+/** A line to be written, or its error. */
+type ImportEntry = CheckedLine | LineResult
+const isCheckedLine = (entry: ImportEntry): entry is CheckedLine => 'columns' in entry
+
+function toImportEntry(line: NdjsonLine, matchBy: MatchBy | undefined): ImportEntry {
+  try {
+    return checkLine(line, matchBy)
+  } catch (error) {
+    return toLineError(line.number, error)
+  }
+}
+
+const listLineKeys = ({ columns }: CheckedLine): string[] =>
+  KEY_COLUMNS.flatMap((column) => (columns[column] ? `${column}:${columns[column]}` : []))
+
+/**
+ * Reads and validates a batch of lines; null after the last. Lines of a batch have no common keys, so that
+ * lines take effect in order. An incomplete batch is returned after a timeout.
+ */
+function createBatchReader(
+  ctx: Ctx,
+  lines: AsyncIterator<NdjsonLine[]>,
+  matchBy: MatchBy | undefined,
+  lastLine: number,
+) {
+  let reading: Promise<IteratorResult<NdjsonLine[]>> | undefined
+  let waiting: { line: NdjsonLine; entry?: ImportEntry }[] = []
+  return async (): Promise<ImportEntry[] | null> => {
+    const batch: ImportEntry[] = []
+    const keys = new Set<string>()
+    let bytes = 0
+    let turnBytes = 0
+    let late: Promise<'late'> | undefined
+    for (;;) {
+      for (const [index, item] of waiting.entries()) {
+        const takeBatch = () => {
+          waiting = waiting.slice(index)
+          return batch
+        }
+        if (batch.length === MAX_BATCH_LINES || bytes >= MAX_BATCH_BYTES) return takeBatch()
+        if (item.line.number > lastLine) {
+          if (batch.length > 0) return takeBatch()
+          const message = `An import takes ${MAX_IMPORT_LINES} lines at most; import the rest from line ${lastLine + 1} on.`
+          throw new AppError('PAYLOAD_TOO_LARGE', 413, message)
+        }
+        item.entry ??= toImportEntry(item.line, matchBy)
+        const own = isCheckedLine(item.entry) ? listLineKeys(item.entry) : []
+        if (own.some((key) => keys.has(key))) return takeBatch()
+        for (const key of own) keys.add(key)
+        batch.push(item.entry)
+        const length = item.line.text?.length ?? 0
+        bytes += length
+        turnBytes += length
+        if (turnBytes >= YIELD_BYTES) {
+          turnBytes = 0
+          await (takeTurn(ctx) ?? nextRound())
+        }
+      }
+      waiting = []
+      reading ??= lines.next()
+      if (batch.length > 0) late ??= sleep(LINGER_MS, 'late' as const, { ref: false })
+      // Lines that have already arrived are taken before the timeout.
+      const read = await (late ? Promise.race([reading, late.then((reason) => nextRound(reason))]) : reading)
+      if (read === 'late') return batch
+      reading = undefined
+      if (read.done) return batch.length > 0 ? batch : null
+      waiting = read.value.map((line) => ({ line }))
+    }
+  }
+}
+
+async function writeEntries(ctx: Ctx, batch: ImportEntry[]): Promise<LineResult[]> {
+  const checked = batch.filter(isCheckedLine)
+  const written = checked.length > 0 ? await writeBatch(ctx, checked) : []
+  let next = 0
+  return batch.map((entry) => (isCheckedLine(entry) ? (written[next++] as LineResult) : entry))
+}
+
+async function* streamResults(
+  ctx: Ctx,
+  lines: AsyncIterator<NdjsonLine[]>,
+  nextBatch: () => Promise<ImportEntry[] | null>,
+): AsyncGenerator<(LineResult | ImportSummary)[]> {
+  const summary = { lastLine: 0, created: 0, updated: 0, unchanged: 0, failed: 0 }
+  try {
+    for (let batch = await nextBatch(); batch; ) {
+      // The next batch is validated while this one is written.
+      const following = nextBatch()
+      following.catch(() => {}) // rethrown below in order
+      const results = await writeEntries(ctx, batch)
+      for (const { line, status } of results) {
+        summary.lastLine = line
+        summary[status === 'error' ? 'failed' : status]++
+      }
+      yield results
+      batch = await following
+    }
+    yield [{ summary }]
+  } finally {
+    // A pending read ends with its source.
+    lines.return?.().catch(() => {})
+  }
+}
+
+/**
+ * Imports users from NDJSON (docs/api.md): each line creates a user or updates the user that it matches.
+ * Yields the results of the lines in order, one batch at a time, and a summary at the end. Reads as fast as
+ * the results are consumed, and holds two batches and one chunk. An invalid line is a result. Throws
+ * InvalidInput about the options (before the first result), Unavailable, or the error of `chunks`. Lines with
+ * a result are final; continue with the next line. Importing a line again changes nothing.
+ */
+export function importUsers(
+  ctx: Ctx,
+  chunks: AsyncIterable<Uint8Array>,
+  options: unknown = {},
+  { maxLines = MAX_IMPORT_LINES }: { maxLines?: number } = {},
+): AsyncGenerator<(LineResult | ImportSummary)[]> {
+  const { matchBy, startLine = 1 } = parseInput(ImportOptions, options)
+  const lines = readNdjsonLines(chunks, { maxBytes: MAX_LINE_BYTES, startLine })
+  return streamResults(ctx, lines, createBatchReader(ctx, lines, matchBy, startLine + maxLines - 1))
+}
