@@ -8,7 +8,8 @@
  * Prisma's own engine binary is a download that closed networks refuse, so this drives the same engine built
  * as WebAssembly. That is internal API: it writes migrations and has no place in the product. It creates a
  * scratch database on the PostgreSQL of TEST_DATABASE_URL, or on an embedded one if that does not answer. The
- * engine knows no triggers, functions or collations: read what it wrote before committing it.
+ * engine knows no triggers or functions: read what it wrote before committing it. Text is compared bytewise, so that its
+ * columns get the collation "C".
  */
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
@@ -59,12 +60,13 @@ async function writeMigration(
     return diff(url, { tag: 'schemaDatasource', configDir: '.', ...schema }, schema, externalTables)
   })
   if (sql.trim() === EMPTY_MIGRATION) return
-  process.stdout.write(sql)
+  const migration = sql.replaceAll(/\bTEXT(\[\])?(?! COLLATE)/g, 'TEXT$1 COLLATE "C"')
+  process.stdout.write(migration)
   if (!title) return
   const stamp = new Date().toISOString().replace(/\D/g, '').slice(0, 14)
   const folder = new URL(`${stamp}_${title.toLowerCase().replace(/[^a-z0-9]+/g, '_')}/`, migrationsUrl)
   await mkdir(folder, { recursive: true })
-  await writeFile(new URL('migration.sql', folder), sql)
+  await writeFile(new URL('migration.sql', folder), migration)
   console.log(`\nWritten to ${new URL('migration.sql', folder).pathname}. Read it before committing.`)
 }
 

@@ -1,11 +1,11 @@
 import * as z from 'zod'
 import { INVITATION_LIFETIME_SECONDS } from '../model/sign-up.ts'
+import { emailAddress } from '../schema/address-shapes.ts'
 import { defineEnum } from '../schema/enums.ts'
 import { integer, optional, text } from '../schema/input-shapes.ts'
 import { languageTag } from '../schema/language-tag.ts'
 import { asId, clientIdShape, createIdShape, instantShape } from '../schema/response-shapes.ts'
 import { ROLE } from '../schema/roles.ts'
-import { emailAddress } from '../users/user-texts.fields.ts'
 
 const { min, max, standard } = INVITATION_LIFETIME_SECONDS
 

@@ -1,30 +1,8 @@
-import * as z from 'zod'
-import { cleanTypedEmail } from '../core/typed-text.ts'
-import { toEmailKey } from '../schema/address-keys.ts'
 import { text } from '../schema/input-shapes.ts'
 import { memoizeText } from '../schema/memoize-text.ts'
-import { toStoredPhoneNumber } from '../schema/phone-numbers.ts'
 import { createAllowedUrl } from '../schema/url-shapes.ts'
 
 export const link = createAllowedUrl({ fragment: true })
-
-/** An e-mail address as it is typed; the value is what is stored. */
-export const emailAddress = text(254)
-  .transform((typed, context) => {
-    const address = cleanTypedEmail(typed)
-    if (toEmailKey(address) !== null) return address
-    context.addIssue('must be an e-mail address such as name@example.com (RFC 5322 addr-spec)')
-    return z.NEVER
-  })
-  .meta({ format: 'idn-email' })
-
-/** A phone number, preferably with its country code, in any notation; `toUserColumns` converts it. */
-export const phoneNumber = text(100)
-  .refine(
-    (value) => toStoredPhoneNumber(value) !== null,
-    'must be a phone number, preferably with its country code, such as +14155552671',
-  )
-  .meta({ anyOf: [{ format: 'phone' }, { format: 'local-phone' }] })
 
 const MONTH_AND_DAY =
   '(?:(?:0[1-9]|1[0-2])-(?:0[1-9]|1[0-9]|2[0-8])|(?:0[13-9]|1[0-2])-(?:29|30)|(?:0[13578]|1[02])-31)'

@@ -1,12 +1,13 @@
 import * as z from 'zod'
 import type { FieldIssue } from '../core/errors.ts'
 import { isJsonObject } from '../core/json/json-object.ts'
+import { emailAddress, phoneNumber } from '../schema/address-shapes.ts'
 import { expectedUpdatedAt } from '../schema/expected-updated-at.ts'
 import { boolean, clearable, metadata, optional, text } from '../schema/input-shapes.ts'
 import { languageTag } from '../schema/language-tag.ts'
 import { parsePhoneNumber } from '../schema/phone-numbers.ts'
 import { createIdShape, instantShape, jsonObjectShape } from '../schema/response-shapes.ts'
-import { birthdate, emailAddress, link, phoneNumber, zoneinfo } from './user-texts.fields.ts'
+import { birthdate, link, zoneinfo } from './user-texts.fields.ts'
 
 /** The members of an address, in the order of the API, with a description and an example. */
 const ADDRESS_FIELDS = {

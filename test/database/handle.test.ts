@@ -62,6 +62,8 @@ describe('a transaction', () => {
 
   test('announces nothing when it is rolled back', async ({ ctx, tenant }) => {
     const heard = [listenTo('User', tenant), listenTo('Event', tenant)]
+    // Messages of earlier writes are sent within 20 ms.
+    await sleep(50)
     const woken: string[] = []
     onTestFinished(subscribe(EVENTS_TOPIC, (message) => message === tenant && woken.push(message)))
     const work = ctx.db.transaction(async (tx) => {
@@ -85,6 +87,7 @@ describe('a transaction', () => {
   })
 
   test('wakes the readers of the event log after the commit', async ({ ctx, tenant }) => {
+    await sleep(50)
     const woken: string[] = []
     onTestFinished(subscribe(EVENTS_TOPIC, (message) => message === tenant && woken.push(message)))
     await ctx.db.transaction(async (tx) => {
