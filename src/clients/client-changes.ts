@@ -15,7 +15,7 @@ import { sessionEnded } from '../events/session-events.ts'
 import type { NewEvent } from '../events/types.ts'
 import { Prisma } from '../generated/prisma/client.ts'
 import { ensureSigningKeys } from '../keys/key-rotation.ts'
-import { assertExpectedUpdatedAt, toNextUpdatedAt } from '../schema/expected-updated-at.ts'
+import { assertExpectedUpdatedAt, moveForward } from '../schema/expected-updated-at.ts'
 import { parseInput } from '../schema/input-shapes.ts'
 import {
   CHANGEABLE_COLUMNS,
@@ -177,7 +177,7 @@ export async function writeClient(
   invalidateClient(tx, id)
   return tx.prisma.client.update({
     where: { tenantId_id: { tenantId: tx.tenant, id } },
-    data: { ...data, updatedAt: toNextUpdatedAt(updatedAt) },
+    data: { ...data, updatedAt: moveForward(updatedAt) },
   })
 }
 

@@ -6,7 +6,7 @@ import { sha256 } from '../core/crypto.ts'
 import type { Tx } from '../database/handle.ts'
 import { recordEvents } from '../events/log.ts'
 import { clientCreated, clientUpdated } from '../events/management-events.ts'
-import { toNextUpdatedAt } from '../schema/expected-updated-at.ts'
+import { moveForward } from '../schema/expected-updated-at.ts'
 import { lockClientRow } from './client-changes.sql.ts'
 
 /** Columns that an ensured client has; the others keep their defaults. */
@@ -62,7 +62,7 @@ async function writeEnsured(
   if (!isSame)
     await prisma.client.update({
       where: { tenantId_id: { tenantId, id } },
-      data: { ...columns, updatedAt: toNextUpdatedAt(client.updatedAt) },
+      data: { ...columns, updatedAt: moveForward(client.updatedAt) },
     })
   const isReplaced = secretHash !== null && (await replaceSecrets(tx, id, secretHash))
   if (count > 0) return 'created'

@@ -16,9 +16,6 @@ export const expectedUpdatedAt = createInstantText(
   })
   .nullish()
 
-/** The updatedAt of a change: later than the one before, even if a process with a later clock wrote that. */
-export const toNextUpdatedAt = (before: Date): Date => new Date(Math.max(Date.now(), before.getTime() + 1))
-
 /**
  * Throws Conflict when `input` expects another updatedAt than `current`. `current` is read from the locked
  * row, so that one of two concurrent updates that expect the same value fails. Every update moves updatedAt
