@@ -5,7 +5,7 @@ import { connectionField, PAGE_ARGS } from '../graphql/connection.ts'
 import { withScope } from '../graphql/field-access.ts'
 import { nullIfNotFound } from '../graphql/node.graphql.ts'
 import { buildInputFields } from '../graphql/shape-fields.ts'
-import type { RestRoute } from '../rest/route.ts'
+import type { RestRequest, RestRoute } from '../rest/route.ts'
 import { type Page, type PageArgs, toPageEnvelope } from '../schema/page.ts'
 import { createListShape } from '../schema/response-shapes.ts'
 import { capitalize, type Resource } from './resource.ts'
@@ -78,6 +78,22 @@ export function defineLookup<Row>({
   ]
 }
 
+const createListRoute = <Row>(
+  { name, summary, path }: Declared & { path: string },
+  { members, scope, shape, toBody }: Resource<Row>,
+  readPage: (ctx: Ctx, request: RestRequest) => Promise<Page<Row>>,
+): RestRoute => ({
+  method: 'GET',
+  path,
+  operationId: name,
+  summary,
+  scope,
+  paged: true,
+  response: createListShape(members, shape),
+  handle: async (ctx, request) =>
+    toPageEnvelope(ctx, await readPage(ctx, request), members, (row) => toBody(ctx, row)),
+})
+
 /** Declares a list of the tenant: the query, and the route. */
 export function defineList<Row>({
   name,
@@ -96,7 +112,7 @@ export function defineList<Row>({
   path: string
   run: (ctx: Ctx, args: PageArgs & { filter?: unknown }) => Promise<Page<Row>>
 }): readonly RestRoute[] {
-  const { members, scope, shape, toBody } = resource
+  const { members, scope } = resource
   const Filter =
     filter &&
     builder.inputType(`${capitalize(resource.member)}Filter`, {
@@ -113,49 +129,27 @@ export function defineList<Row>({
   )
   return [
     {
-      method: 'GET',
-      path,
-      operationId: name,
-      summary,
-      scope,
+      ...createListRoute({ name, summary, path }, resource, (ctx, { paging, filter: given }) =>
+        run(ctx, { ...paging, ...(filter && { filter: given }) }),
+      ),
       ...(filter && { filter }),
-      paged: true,
-      response: createListShape(members, shape),
-      handle: async (ctx, { paging, filter: given }) =>
-        toPageEnvelope(ctx, await run(ctx, { ...paging, ...(filter && { filter: given }) }), members, (row) =>
-          toBody(ctx, row),
-        ),
     },
   ]
 }
 
 /** Declares the route of a list that GraphQL has as a field of the object with the id `target`. */
-export function defineNestedList<Row>({
-  name,
-  summary,
-  resource: { members, scope, shape, toBody },
+export const defineNestedList = <Row>({
+  resource,
   target,
-  path,
   run,
+  ...declared
 }: Declared & {
   resource: Resource<Row>
   target: Target
   path: string
   run: (ctx: Ctx, id: string, args: PageArgs) => Promise<Page<Row>>
-}): readonly RestRoute[] {
-  return [
-    {
-      method: 'GET',
-      path,
-      operationId: name,
-      summary,
-      scope,
-      paged: true,
-      response: createListShape(members, shape),
-      handle: async (ctx, { params, paging }) =>
-        toPageEnvelope(ctx, await run(ctx, parseTargets([target], params)[target], paging), members, (row) =>
-          toBody(ctx, row),
-        ),
-    },
-  ]
-}
+}): readonly RestRoute[] => [
+  createListRoute(declared, resource, (ctx, { params, paging }) =>
+    run(ctx, parseTargets([target], params)[target], paging),
+  ),
+]

@@ -2,9 +2,10 @@ import { parseClientPathId } from '../access/client-ids.ts'
 import type { IdPrefix } from '../core/crypto.ts'
 import { requireClientId, requireIdpId, requireNodeId } from '../graphql/node.graphql.ts'
 
-/** Kinds of objects by the words for one, and how the id of one is read. */
+/** A kind of objects, and how the id of one is read. */
 type Kind = {
-  words: string
+  /** The description of the id. */
+  description: string
   /** Reads an id of a GraphQL input. Throws InvalidInput about `field`. */
   require: (id: string, field: string) => string
   /** Reads a parameter of a REST path; the service answers with NotFound to an id of nothing. */
@@ -12,7 +13,7 @@ type Kind = {
 }
 
 const withPrefix = (prefix: IdPrefix, words: string = prefix): Kind => ({
-  words,
+  description: `Id of the ${words}.`,
   require: (id, field) => requireNodeId(prefix, id, field),
   parse: (segment) => segment,
 })
@@ -24,9 +25,9 @@ const KINDS = {
   credentialId: withPrefix('cred', 'credential'),
   invitationId: withPrefix('invitation'),
   registrationTokenId: withPrefix('regtoken', 'registration token'),
-  clientId: { words: 'client', require: requireClientId, parse: parseClientPathId },
-  idpId: { words: 'identity provider', require: requireIdpId, parse: (segment) => segment },
-  slug: { words: 'tenant', require: (id) => id, parse: (segment) => segment },
+  clientId: { description: 'Id of the client.', require: requireClientId, parse: parseClientPathId },
+  idpId: { description: 'Id of the identity provider.', require: requireIdpId, parse: (segment) => segment },
+  slug: { description: 'Slug of the tenant.', require: (id) => id, parse: (segment) => segment },
 } satisfies Record<string, Kind>
 
 /** The name of a member with the id of an object. */
@@ -34,10 +35,7 @@ export type Target = keyof typeof KINDS
 /** The ids of the objects that an operation is about. */
 export type TargetIds<Name extends Target> = Record<Name, string>
 
-export const describeTarget = (target: Target): string => {
-  const { words } = KINDS[target]
-  return target === 'slug' ? `Slug of the ${words}.` : `Id of the ${words}.`
-}
+export const describeTarget = (target: Target): string => KINDS[target].description
 
 /** Reads the id of an argument of GraphQL. Throws InvalidInput about `field`. */
 export const readTarget = (target: Target, id: string, field: string): string =>

@@ -68,7 +68,7 @@ export const requiredField = <Shape extends z.ZodType, Answer extends z.ZodType>
   example?: unknown,
 ) => createField({ creation: shape, change: shape.optional(), answer, standard: undefined, example })
 
-/** A field that always has a value: null is the standard one. `toValue` converts what is given. */
+/** A field that always has a value: null is the standard one. */
 export function standardField<Shape extends z.ZodType, Answer extends z.ZodType>(
   shape: Shape,
   answer: Answer,

@@ -8,8 +8,6 @@ import { toStoredPhoneNumber } from '../schema/phone-numbers.ts'
 import {
   ADDRESS_MEMBERS,
   type Address,
-  type ParsedPatch,
-  type ResponseOnlyField,
   toAddressColumn,
   USER_FIELDS,
   type WritableUser,
@@ -95,27 +93,6 @@ export function toUserColumns(input: WritableUser): UserColumns {
     if (value !== undefined) columns[toAddressColumn(member)] = value
   }
   return columns
-}
-
-type EchoedFields = Partial<Record<ResponseOnlyField, unknown>>
-
-/** Parts a checked patch into what is to be written and the response-only fields that came along. */
-export function splitPatch(patch: ParsedPatch): { fields: WritableUser; echoed: EchoedFields } {
-  const {
-    id,
-    lockedAt,
-    termsVersion,
-    termsAcceptedAt,
-    lastSeenAt,
-    updatedAt,
-    createdAt,
-    expectedUpdatedAt,
-    ...fields
-  } = patch
-  return {
-    fields,
-    echoed: { id, lockedAt, termsVersion, termsAcceptedAt, lastSeenAt, updatedAt, createdAt },
-  }
 }
 
 const FIELD_BY_COLUMN: Record<string, string> = {

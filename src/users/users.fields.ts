@@ -152,6 +152,19 @@ type WritableField = Exclude<UserField, ResponseOnlyField>
 const isWritable = (name: UserField): name is WritableField => USER_FIELD_DEFINITIONS[name].change !== null
 export const RESPONSE_ONLY_FIELDS = USER_FIELDS.filter((name): name is ResponseOnlyField => !isWritable(name))
 
+/** Parts a parsed input into what is to be written and the response-only fields that came along. */
+export function splitResponseOnly<Input extends object>(
+  input: Input,
+): { written: Omit<Input, ResponseOnlyField>; echoed: Partial<Record<ResponseOnlyField, unknown>> } {
+  const written = { ...input } as Record<string, unknown>
+  const echoed: Partial<Record<ResponseOnlyField, unknown>> = {}
+  for (const name of RESPONSE_ONLY_FIELDS) {
+    echoed[name] = written[name]
+    delete written[name]
+  }
+  return { written: written as Omit<Input, ResponseOnlyField>, echoed }
+}
+
 const mapWritable = <Kind extends 'creation' | 'change'>(kind: Kind) =>
   Object.fromEntries(
     USER_FIELDS.filter(isWritable).map((name) => [name, USER_FIELD_DEFINITIONS[name][kind]]),
@@ -215,7 +228,6 @@ export const UserShape = z
   })
   .meta({ id: 'User', model: 'User' })
 
-export type ParsedPatch = z.output<typeof UserPatch>
 export type WritableUser = z.output<z.ZodObject<typeof userChanges>>
 
 /** A + that was not percent-encoded is received as a space. */

@@ -27,12 +27,13 @@ import { toPhoneNumberKey } from '../schema/phone-numbers.ts'
 import { responseOnlyIssues } from '../schema/response-only.ts'
 import { lockUserForDelete } from './lock-user.sql.ts'
 import type { UserColumns } from './user-body.ts'
-import { splitPatch, toChangedFields, toUserColumns } from './user-body.ts'
+import { toChangedFields, toUserColumns } from './user-body.ts'
 import {
   EmailLookup,
   findVerificationIssues,
   PhoneNumberLookup,
   RESPONSE_ONLY_FIELDS,
+  splitResponseOnly,
   UserCreate,
   UserPatch,
 } from './users.fields.ts'
@@ -222,7 +223,10 @@ export async function changeUser(
  * changeUser.
  */
 export async function updateUser(ctx: Ctx, id: string, input: unknown): Promise<User> {
-  const { fields, echoed } = splitPatch(parseInput(UserPatch, input))
+  const {
+    written: { expectedUpdatedAt: _, ...fields },
+    echoed,
+  } = splitResponseOnly(parseInput(UserPatch, input))
   return changeUser(ctx, id, toUserColumns(fields), (updated) => {
     assertExpectedUpdatedAt(input, updated.before.updatedAt)
     return responseOnlyIssues(RESPONSE_ONLY_FIELDS, echoed, { ...updated.user, ...updated.before })

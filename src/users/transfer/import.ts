@@ -7,6 +7,7 @@ import { type NdjsonLine, readNdjsonLines } from '../../core/json/ndjson.ts'
 import { takeTurn } from '../../core/turns.ts'
 import { parseInput } from '../../schema/input-shapes.ts'
 import { toUserColumns } from '../user-body.ts'
+import { splitResponseOnly } from '../users.fields.ts'
 import { ImportOptions, MATCH_BY, type MatchBy, UserLine } from './import.fields.ts'
 import {
   type CheckedLine,
@@ -54,16 +55,9 @@ function checkLine({ number, text, error }: NdjsonLine, matchBy: MatchBy | undef
   if (Object.keys(Object(input)).length > MAX_LINE_MEMBERS)
     throw new InvalidInput([{ field: '', description: `has more than ${MAX_LINE_MEMBERS} members` }])
   const {
-    id,
-    lockedAt,
-    termsVersion,
-    termsAcceptedAt,
-    lastSeenAt,
-    updatedAt,
-    createdAt,
-    externalId,
-    ...fields
-  } = parseInput(UserLine, input)
+    written: { externalId, ...fields },
+    echoed: { id },
+  } = splitResponseOnly(parseInput(UserLine, input))
   const columns = { ...toUserColumns(fields), ...(externalId !== undefined && { externalId }) }
   const by = matchBy ?? MATCH_BY.find((field) => columns[COLUMN_BY_MATCH[field]])
   const value = by && columns[COLUMN_BY_MATCH[by]]
