@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import { vi } from 'vitest'
+import { onTestFailed, TestRunner, vi } from 'vitest'
 import { getRedis, publishMessage, subscribe } from '../../src/coordination/bus.ts'
 import { checkRowChanges } from '../../src/coordination/row-changes.ts'
 import { awaitDeliveries } from '../../src/delivery/background.ts'
@@ -57,11 +57,13 @@ async function settle(): Promise<void> {
 
 /**
  * Records the statements that are sent while `work` runs, in order, BEGIN and COMMIT included, without those of earlier
- * work and without the check of cached rows.
+ * work and without the check of cached rows. They are printed when the test fails: a count alone names no cause.
  */
 export async function recordStatements(work: () => Promise<unknown>): Promise<string[]> {
   await settle()
-  return captureOwnTexts(work)
+  const texts = await captureOwnTexts(work)
+  if (TestRunner.getCurrentTest()) onTestFailed(() => console.error(texts.join('\n--\n')))
+  return texts
 }
 
 /** The number of round trips to the database that `work` makes in this process. */

@@ -1,9 +1,22 @@
 import { describe, expect } from 'vitest'
 import { revokeSession } from '../../../src/sessions/revoke-sessions.ts'
+import type { GraphqlBody } from '../../support/app.ts'
 import { EVENTS, NUMBERS, numberOf, SESSIONS, test } from '../../support/subscriptions.ts'
 
 const READERS = 12
 const NUMBERS_SENT = 40
+const LAST = -1
+
+/** Reads the numbers of a stream until the last one. */
+async function readNumbers(next: () => Promise<GraphqlBody | null | undefined>): Promise<number[]> {
+  const received: number[] = []
+  while (received.at(-1) !== LAST) {
+    const body = await next()
+    if (!body) throw new Error(`the stream ended after ${received.join()}`)
+    received.push(numberOf(body))
+  }
+  return received
+}
 
 describe('subscribers of one caller', () => {
   test('receive each event once and in order over sockets and event streams, while they join', async ({
@@ -11,30 +24,29 @@ describe('subscribers of one caller', () => {
     followBySocket,
     recordNumbers,
   }) => {
-    const sent = Array.from({ length: NUMBERS_SENT }, (_, index) => index)
     const early = await Promise.all(Array.from({ length: READERS }, () => follow(EVENTS, NUMBERS)))
     const sockets = Array.from({ length: READERS }, () => followBySocket(EVENTS, NUMBERS))
-    const pending = sockets.map(({ next }) => next())
-    const recording = (async () => {
-      for (const number of sent) await recordNumbers(number)
-    })()
-    const read = async (next: () => Promise<number>): Promise<number[]> => {
-      const received: number[] = []
-      while (received.at(-1) !== NUMBERS_SENT - 1) received.push(await next())
-      return received
-    }
-    const bySse = early.map(({ next }) => read(async () => numberOf((await next())?.data)))
-    const bySocket = sockets.map(({ next }, index) => {
-      let first = pending[index]
-      return read(async () => {
-        const body = await (first ?? next())
-        first = undefined
-        return numberOf(body)
+    let joined = 0
+    const bySocket = sockets.map(async ({ next }) => {
+      const first = await next()
+      joined += 1
+      let isFirst = true
+      return readNumbers(async () => {
+        const body = isFirst ? first : await next()
+        isFirst = false
+        return body
       })
     })
-    await recording
+    const bySse = early.map(({ next }) => readNumbers(async () => (await next())?.data))
+    const sent: number[] = []
+    // A socket may be open after any of the first events.
+    for (let number = 0; number < NUMBERS_SENT || joined < READERS; number++) {
+      await recordNumbers(number)
+      sent.push(number)
+    }
+    await recordNumbers(LAST)
+    sent.push(LAST)
     for (const received of await Promise.all(bySse)) expect(received).toEqual(sent)
-    // A socket may be open after the first events.
     for (const received of await Promise.all(bySocket)) expect(received).toEqual(sent.slice(received[0]))
   })
 
