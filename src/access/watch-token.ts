@@ -19,7 +19,7 @@ const RECHECK_DELAY_MS = 50
 export type OpenStream = {
   ctx: Ctx
   token: { expiresAt: Date } | null
-  stream: AbortController
+  stream: { stop: AbortController }
 }
 
 /** The streams whose tokens depend on the same rows and have the same scopes: one check is for all. */
@@ -93,7 +93,7 @@ async function recheckTokens(): Promise<void> {
   )
   checked.forEach(({ ctx, streams }, index) => {
     if (isStillAuthorized(ctx, statuses[index] ?? null)) return
-    for (const { stream } of [...streams]) stream.abort(createRevokedTokenError())
+    for (const { stream } of [...streams]) stream.stop.abort(createRevokedTokenError())
   })
 }
 
@@ -120,11 +120,11 @@ function scheduleRecheck(delayMs: number): void {
 }
 
 /** The open streams by the time when their tokens expire. */
-const expiries = new Expiries<OpenStream>(({ stream }) => stream.abort(createRevokedTokenError()))
+const expiries = new Expiries<OpenStream>(({ stream }) => stream.stop.abort(createRevokedTokenError()))
 
 /** Ends a stream with Unauthenticated when its token expires or is revoked. `onEnd` is called when the stream ends. */
 export function watchStreamToken(context: OpenStream, onEnd: (reason: unknown) => void): void {
-  const { signal } = context.stream
+  const { signal } = context.stream.stop
   if (signal.aborted) {
     onEnd(signal.reason)
     return
@@ -148,5 +148,6 @@ export function watchStreamToken(context: OpenStream, onEnd: (reason: unknown) =
 
 /** Ends every open stream with `reason`, when the process shuts down. */
 export function endAllStreams(reason: AppError): void {
-  for (const { streams } of [...bases.values()]) for (const { stream } of [...streams]) stream.abort(reason)
+  for (const { streams } of [...bases.values()])
+    for (const { stream } of [...streams]) stream.stop.abort(reason)
 }

@@ -31,7 +31,7 @@ function getEventLoaders(tenant: string, event: LogEvent): Loaders {
  * position.
  */
 async function resolveStart(
-  { ctx, lastEventId }: GraphQLContext,
+  { ctx, stream: { lastEventId } }: GraphQLContext,
   after: string | null | undefined,
 ): Promise<Position> {
   const text = lastEventId ?? after
@@ -52,7 +52,7 @@ export async function subscribeToLog(
   matches: (event: LogEvent) => boolean,
 ): Promise<AsyncGenerator<Followed>> {
   const start = await resolveStart(context, after)
-  context.streamPosition = encodePosition(start)
+  context.stream.position = encodePosition(start)
   return followMatching(context, start, matches)
 }
 
@@ -61,17 +61,17 @@ async function* followMatching(
   start: Position,
   matches: (event: LogEvent) => boolean,
 ): AsyncGenerator<Followed> {
-  for await (const followed of followEvents(context.ctx.tenant, start, context.stream.signal)) {
+  for await (const followed of followEvents(context.ctx.tenant, start, context.stream.stop.signal)) {
     if (followed.kind === 'event' && !matches(followed.event)) continue
     // Thousands of subscribers may receive the same event.
     await takeTurn(context.ctx)
     // Pothos caches authorization results for the lifetime of the context, which may be hours here.
     Object.assign(context, initContextCache())
     if (followed.kind === 'gap') {
-      context.streamPosition = encodePosition(followed.position)
+      context.stream.position = encodePosition(followed.position)
       yield { gap: followed.position }
     } else {
-      context.streamPosition = followed.event.position
+      context.stream.position = followed.event.position
       if (context.ctx.answer) context.ctx.answer.readBytes = 0
       context.loaders = getEventLoaders(context.ctx.tenant, followed.event)
       yield { event: followed.event }

@@ -3,6 +3,7 @@ import type { Ctx } from '../context/context.ts'
 import type { CallBudget } from '../coordination/call-budget.ts'
 import { type AppError, Forbidden, Unauthenticated } from '../core/errors.ts'
 import { ACCOUNT_SCOPE, type Scope, SYSTEM_SCOPES, SYSTEM_TENANT } from '../core/scopes.ts'
+import type { Stream } from './live/stream.ts'
 import type { Loaders } from './loaders.ts'
 
 /** What a user's token must have for the user's own data: a scope of userinfo, or `account`. */
@@ -31,17 +32,6 @@ export type OperationCall = {
   nextNonce: string | null
 }
 
-/** What carries the results of a subscription: an operation of a WebSocket, or an event stream. */
-export interface StreamTransport {
-  /**
-   * Sends a result of a shared execution at once, apart from the results of the stream. False when the reader is too
-   * slow.
-   */
-  deliver(text: string, position: string): boolean
-  /** Called when the stream ends, before the reader receives the reason. */
-  handleEnd(reason: unknown): void
-}
-
 /** The context of the resolvers of one operation. A subscription keeps it for all its events. */
 export type GraphQLContext = {
   ctx: Ctx
@@ -57,14 +47,8 @@ export type GraphQLContext = {
   rejection: AppError | null
   /** Replaced for each event of a subscription, so that payloads have current rows. */
   loaders: Loaders
-  /** Ends the stream of a subscription. */
-  stream: AbortController
-  /** The position of the event that is being executed, or of the start; null outside subscriptions. */
-  streamPosition: string | null
-  /** What carries the stream; null until it is known. */
-  transport: StreamTransport | null
-  /** The Last-Event-ID header, which takes precedence over `after`. */
-  lastEventId: string | null
+  /** The stream of a subscription; other operations do not use it. */
+  readonly stream: Stream
 }
 
 /** The id of a user who calls the user's own tenant; null for other callers. */

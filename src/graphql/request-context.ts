@@ -6,6 +6,7 @@ import { chargeCall, createBudgetError } from '../coordination/call-budget.ts'
 import { toAppError } from '../core/to-app-error.ts'
 import type { HeaderReader, RequestMeta } from '../http/request.http.ts'
 import type { GraphQLContext } from './context.ts'
+import { createStream } from './live/stream.ts'
 import { Loaders } from './loaders.ts'
 
 /** The caller of an operation. `rejection` is the error of an invalid token; the caller is anonymous then. */
@@ -56,10 +57,7 @@ export function createContext(caller: IdentifiedCaller, headers?: HeaderReader):
       nextNonce: caller.binding.nextNonce,
     },
     loaders: new Loaders(caller.ctx.db),
-    stream: new AbortController(),
-    streamPosition: null,
-    transport: null,
-    lastEventId: headers?.get('last-event-id') ?? null,
+    stream: createStream(headers?.get('last-event-id') ?? null),
     ...initContextCache(),
   }
 }

@@ -90,7 +90,7 @@ function holdStream(context: GraphQLContext): ExecutionResult | null {
     const release = holdSubscription(ctx)
     watchStreamToken(context, (reason) => {
       release()
-      context.transport?.handleEnd(reason)
+      context.stream.transport?.handleEnd(reason)
     })
     return null
   } catch (error) {

@@ -10,7 +10,7 @@ const MAX_RESULT_BYTES = 1_000_000
 /** Adds the position of its event and the cost of the operation to a result of a subscription, and bounds its bytes. */
 export function addStreamExtensions(
   result: ExecutionResult,
-  { ctx: { requestId }, streamPosition: position, call: { cost } }: GraphQLContext,
+  { ctx: { requestId }, stream: { position }, call: { cost } }: GraphQLContext,
 ): ExecutionResult {
   const isTooLarge = estimateJson(result, MAX_RESULT_BYTES) > MAX_RESULT_BYTES
   const bounded = isTooLarge ? { errors: [toGraphQLError(new AnswerTooLarge(), requestId)] } : result

@@ -5,9 +5,10 @@ import { errorMessage } from '../../core/error-message.ts'
 import { log } from '../../core/log.ts'
 import { takeTurn } from '../../core/turns.ts'
 import { comparePositions, decodePosition, type Position } from '../../model/event-position.ts'
-import type { GraphQLContext, StreamTransport } from '../context.ts'
+import type { GraphQLContext } from '../context.ts'
 import { EventReads } from './event-reads.ts'
 import { addStreamExtensions, toResultText } from './result-text.ts'
+import { createStream, type StreamTransport } from './stream.ts'
 
 /** The number of deliveries in one turn: a few milliseconds. */
 const DELIVERIES_PER_TURN = 250
@@ -70,7 +71,7 @@ async function runExecution(
 ): Promise<void> {
   try {
     for await (const result of results) {
-      const position = context.streamPosition ?? ''
+      const position = context.stream.position ?? ''
       execution.position = decodePosition(position)
       await deliverToMembers(execution, addStreamExtensions(result, context), position, context)
     }
@@ -94,12 +95,13 @@ async function startExecution(
   key: string,
   { args, context, subscribe }: SharedOperation,
 ): Promise<SharedExecution | null> {
-  const position = context.streamPosition ?? ''
-  const stop = new AbortController()
+  const position = context.stream.position ?? ''
+  // It resumes at the position, which takes precedence over the argument `after`.
+  const stream = createStream(position)
+  const { stop } = stream
   stop.signal.addEventListener('abort', () => executions.delete(key), { once: true })
-  // `lastEventId` takes precedence over the argument `after` of the stream.
   const ctx = { ...context.ctx, answer: new EventReads() }
-  const contextValue = { ...context, ctx, stream: stop, lastEventId: position, ...initContextCache() }
+  const contextValue = { ...context, ctx, stream, ...initContextCache() }
   const results = await subscribe({ ...args, contextValue })
   if (!isAsyncIterable(results)) {
     stop.abort()

@@ -18,7 +18,7 @@ import { takeTurn } from '../../core/turns.ts'
 import { createRequestId } from '../../http/request.http.ts'
 import { JSON_LIMIT_BYTES } from '../../http/request-body.http.ts'
 import { rejectUpgrade } from '../../http/upgrades.http.ts'
-import type { GraphQLContext, StreamTransport } from '../context.ts'
+import type { GraphQLContext } from '../context.ts'
 import { maskErrors, toErrorJson, toGraphQLError } from '../error-masking.ts'
 import { assertDocumentSent } from '../limits/operation-params.ts'
 import { createContext } from '../request-context.ts'
@@ -36,6 +36,7 @@ import {
 } from './socket-connection.ts'
 import { startPings } from './socket-pings.ts'
 import { openTransport } from './socket-transport.ts'
+import type { StreamTransport } from './stream.ts'
 
 const BUFFER_CHECK_MS = 1000
 /** Above it, a stream no longer shares its execution: its results wait until the client reads. */
@@ -93,7 +94,7 @@ async function prepareOperation(
     const errors = validate(schema, document)
     if (errors.length > 0) return maskErrors(errors, requestId)
     const contextValue = (await contextFactory()) as GraphQLContext
-    contextValue.transport = new SocketStream(extra.socket, id)
+    contextValue.stream.transport = new SocketStream(extra.socket, id)
     const { variables: variableValues } = payload
     const operationName = payload.operationName || undefined
     if (isAnsweredOnce(document, operationName)) {

@@ -24,20 +24,20 @@ const MAX_UNREAD_BYTES = 64_000
  */
 export function toServerSentEvents(
   results: AsyncGenerator<ExecutionResult>,
-  context: Pick<GraphQLContext, 'ctx' | 'streamPosition' | 'transport'>,
+  { ctx: { requestId }, stream }: Pick<GraphQLContext, 'ctx' | 'stream'>,
   handleEnd: () => void,
 ): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder()
   let ping: NodeJS.Timeout | undefined
   const source: UnderlyingDefaultSource<Uint8Array> = {
     start(controller) {
-      controller.enqueue(encoder.encode(`:\n${formatIdLine(context.streamPosition)}\n`))
+      controller.enqueue(encoder.encode(`:\n${formatIdLine(stream.position)}\n`))
       const deliver = (text: string, position: string) => {
         if ((controller.desiredSize ?? 0) < -MAX_UNREAD_BYTES) return false
         controller.enqueue(encoder.encode(formatEvent(text, position)))
         return true
       }
-      context.transport = { deliver, handleEnd }
+      stream.transport = { deliver, handleEnd }
       let unreadPings = 0
       ping = setInterval(() => {
         if ((controller.desiredSize ?? 0) > 0) {
@@ -60,7 +60,7 @@ export function toServerSentEvents(
         controller.close()
         return
       }
-      const text = toResultText(value, context.ctx.requestId)
+      const text = toResultText(value, requestId)
       controller.enqueue(encoder.encode(formatEvent(text, value.extensions?.position)))
     },
     async cancel() {

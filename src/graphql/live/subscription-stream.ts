@@ -5,7 +5,7 @@ import { type Count, Counts } from '../../core/counts.ts'
 import { AppError } from '../../core/errors.ts'
 import { toAppError } from '../../core/to-app-error.ts'
 import { decodePosition, encodePosition, type Position } from '../../model/event-position.ts'
-import type { GraphQLContext, StreamTransport } from '../context.ts'
+import type { GraphQLContext } from '../context.ts'
 import { toGraphQLError } from '../error-masking.ts'
 import { Loaders } from '../loaders.ts'
 import { addStreamExtensions } from './result-text.ts'
@@ -18,6 +18,7 @@ import {
   type SharedExecution,
   type SharedOperation,
 } from './shared-execution.ts'
+import type { StreamTransport } from './stream.ts'
 
 /** The open streams of each key. */
 const streamCounts = new Counts()
@@ -57,7 +58,7 @@ export class SubscriptionStream implements AsyncGenerator<ExecutionResult, undef
     this.#operation = operation
     this.#count = streamCounts.add(createShareKey(args, context))
     this.#results = results
-    context.stream.signal.addEventListener('abort', this, { once: true })
+    context.stream.stop.signal.addEventListener('abort', this, { once: true })
   }
 
   get requestId(): string {
@@ -65,12 +66,12 @@ export class SubscriptionStream implements AsyncGenerator<ExecutionResult, undef
   }
 
   get transport(): StreamTransport {
-    return this.#operation.context.transport as StreamTransport
+    return this.#operation.context.stream.transport as StreamTransport
   }
 
   next(): Promise<Step> {
     if (this.#isDone) return Promise.resolve(DONE)
-    if (this.#operation.context.stream.signal.aborted) return Promise.resolve(this.#endAborted())
+    if (this.#operation.context.stream.stop.signal.aborted) return Promise.resolve(this.#endAborted())
     return new Promise((resolve) => {
       this.#resolve = resolve
       void this.#run(async () => (await this.#join()) || (await this.#pull()))
@@ -128,10 +129,10 @@ export class SubscriptionStream implements AsyncGenerator<ExecutionResult, undef
   /** Joins the execution of its key, if there is one that it can join. */
   async #join(): Promise<boolean> {
     const { context } = this.#operation
-    if (this.#count.open === 1 || !context.transport) return false
+    if (this.#count.open === 1 || !context.stream.transport) return false
     const execution = await openExecution(this.#count.key, this.#operation)
     if (this.#isDone) return true
-    this.position = decodePosition(context.streamPosition ?? '')
+    this.position = decodePosition(context.stream.position ?? '')
     if (!execution || !canJoin(execution, this.position)) return false
     this.#execution = execution
     execution.members.add(this)
@@ -153,7 +154,7 @@ export class SubscriptionStream implements AsyncGenerator<ExecutionResult, undef
   /** Executes the subscription for this stream alone, from its position on. */
   async #resume(): Promise<void> {
     const { args, context, subscribe } = this.#operation
-    context.lastEventId = encodePosition(this.position)
+    context.stream.lastEventId = encodePosition(this.position)
     const resumed = await subscribe(args)
     if (!isAsyncIterable(resumed)) return this.#answerResult(resumed as ExecutionResult)
     this.#results = resumed as AsyncGenerator<ExecutionResult>
@@ -167,12 +168,12 @@ export class SubscriptionStream implements AsyncGenerator<ExecutionResult, undef
     streamCounts.subtract(this.#count)
     if (this.#execution) leaveExecution(this.#execution, this)
     // The source ends with the signal; its pending result is dropped.
-    this.#operation.context.stream.abort()
+    this.#operation.context.stream.stop.abort()
     this.#results?.return(undefined).catch(() => undefined)
   }
 
   #endAborted(): Step {
-    const { reason } = this.#operation.context.stream.signal
+    const { reason } = this.#operation.context.stream.stop.signal
     if (reason instanceof AppError) return this.#endWithError(reason)
     this.#finish()
     return DONE

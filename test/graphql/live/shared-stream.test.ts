@@ -41,12 +41,12 @@ function createLog() {
       for (const wake of [...waiting]) wake()
     },
     async *follow(context: GraphQLContext): AsyncGenerator<{ tick: number }> {
-      let at = toTick(context.streamPosition)
-      const { signal } = context.stream
+      let at = toTick(context.stream.position)
+      const { signal } = context.stream.stop
       while (!signal.aborted) {
         if (at < head) {
           at += 1
-          context.streamPosition = toPosition(at)
+          context.stream.position = toPosition(at)
           yield { tick: at }
           continue
         }
@@ -69,7 +69,7 @@ const test = base
             type: GraphQLInt,
             subscribe: async (_root, _args, context: GraphQLContext) => {
               await setImmediate()
-              context.streamPosition = context.lastEventId ?? toPosition(log.head())
+              context.stream.position = context.stream.lastEventId ?? toPosition(log.head())
               return log.follow(context)
             },
             resolve: ({ tick }: { tick: number }) => {
@@ -89,7 +89,7 @@ const test = base
         binding: UNBOUND,
         rejection: null,
       })
-      context.lastEventId = after === null ? null : toPosition(after)
+      context.stream.lastEventId = after === null ? null : toPosition(after)
       const stream = {
         received: [] as number[],
         isSlow: false,
@@ -104,10 +104,10 @@ const test = base
         receive(JSON.parse(text))
         return true
       }
-      context.transport = { deliver, handleEnd: () => {} }
+      context.stream.transport = { deliver, handleEnd: () => {} }
       const args: ExecutionArgs = { schema, document: DOCUMENT, contextValue: context }
       const results = (await subscribe(args)) as AsyncGenerator<ExecutionResult>
-      stream.start = toTick(context.streamPosition)
+      stream.start = toTick(context.stream.position)
       const shared = new SubscriptionStream({ args, context, subscribe }, results)
       stream.close = () => void shared.return()
       void (async () => {

@@ -1,6 +1,7 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { createPlatformCtx } from '../../../src/context/context.ts'
 import { toServerSentEvents } from '../../../src/graphql/live/sse.ts'
+import { createStream } from '../../../src/graphql/live/stream.ts'
 
 /** A subscription without events, and the stream of its response. */
 function openSilentStream() {
@@ -8,7 +9,7 @@ function openSilentStream() {
   onTestFinished(() => void vi.useRealTimers())
   const end = vi.fn(async () => ({ done: true as const, value: undefined }))
   const results = { next: () => new Promise(() => {}), return: end } as unknown as AsyncGenerator<object>
-  const context = { ctx: createPlatformCtx('acme'), streamPosition: 'position', transport: null }
+  const context = { ctx: createPlatformCtx('acme'), stream: createStream(null) }
   return { stream: toServerSentEvents(results, context, () => {}), end }
 }
 
