@@ -3,14 +3,15 @@ import type { Ctx } from '../context/context.ts'
 import { readIdPrefix } from '../core/crypto.ts'
 import { NotFound } from '../core/errors.ts'
 import { getRoleScopes } from '../core/scopes.ts'
+import type { Tx } from '../database/handle.ts'
 import { buildPageQuery } from '../database/page-query.ts'
 import { credentialRevoked } from '../events/credential-events.ts'
-import { createEventRow } from '../events/log.ts'
+import { recordEvents } from '../events/log.ts'
 import type { Credential } from '../generated/prisma/client.ts'
 import type { CredentialType } from '../model/credential-types.ts'
 import { type Page, type PageArgs, parsePaging, toPage } from '../schema/page.ts'
 import { announceAccountChange } from '../users/deletion/account-notices.ts'
-import { deleteCredential, lockCredentialOwner } from './credentials.sql.ts'
+import { lockUserRow } from '../users/lock-user.sql.ts'
 
 /** Columns that only the sign-in needs. They are never returned. */
 const INTERNAL_COLUMNS = {
@@ -70,6 +71,17 @@ export async function getCredential(ctx: Ctx, credentialId: string): Promise<Cre
   return credential
 }
 
+/** Deletes a credential of a locked user, with the event; false when it was deleted before. */
+export async function deleteCredential(
+  tx: Tx,
+  ctx: Ctx,
+  { id, userId, type }: { id: string; userId: string; type: CredentialType },
+): Promise<boolean> {
+  const { count } = await tx.prisma.credential.deleteMany({ where: { tenantId: tx.tenant, id } })
+  if (count > 0) await recordEvents(tx, ctx, [credentialRevoked({ id, userId, type })])
+  return count > 0
+}
+
 /**
  * Revokes a credential by deleting it. Sessions stay active, because it is not recorded which of them it
  * started; revokeUserSessions ends them. Throws NotFound, and Forbidden for a credential of a user whose
@@ -80,15 +92,20 @@ export async function revokeCredential(
   credentialId: string,
 ): Promise<{ revokedCredentialId: string }> {
   if (readIdPrefix(credentialId) !== 'cred') throw new NotFound('credential')
-  const owner = await ctx.db.transaction(async (tx) => {
-    const owner = await lockCredentialOwner(tx, credentialId)
+  const revoked = await ctx.db.transaction(async (tx) => {
+    const found = await tx.prisma.credential.findUnique({
+      where: { tenantId_id: { tenantId: ctx.tenant, id: credentialId } },
+      select: { id: true, userId: true, type: true },
+    })
+    // A trigger keeps the user's flag. Without the lock, two concurrent revocations would each see the other's
+    // credential and leave the flag set.
+    const owner = found && (await lockUserRow(tx, found.userId))
     if (!owner) throw new NotFound('credential')
     requireNoEscalation(ctx, getRoleScopes(owner.roles))
-    const { userId, type } = owner
-    const event = createEventRow(ctx, credentialRevoked({ id: credentialId, userId, type }))
-    if (!(await deleteCredential(tx, credentialId, event))) throw new NotFound('credential')
-    return owner
+    const credential = { ...found, type: found.type as CredentialType }
+    if (!(await deleteCredential(tx, ctx, credential))) throw new NotFound('credential')
+    return credential
   })
-  announceAccountChange(ctx, owner.userId, `${owner.type as CredentialType}-removed`)
+  announceAccountChange(ctx, revoked.userId, `${revoked.type}-removed`)
   return { revokedCredentialId: credentialId }
 }

@@ -1,37 +1,34 @@
 import type { Db } from '../database/handle.ts'
+import { declareRowLock } from '../database/row-locks.sql.ts'
 import { type RowOf, statement, typed } from '../database/statement.ts'
-import {
-  buildStoreCredentialSql,
-  HAS_PASSKEY_SPACE,
-  NEW_CREDENTIAL,
-  type NewCredential,
-} from './new-credentials.sql.ts'
+
+const LOCK_ENROLLEE = declareRowLock('User', [
+  'roles',
+  'locked',
+  'locale',
+  'hasCredential',
+  'credentialRemovedAt',
+  'emailVerified',
+  'emailKey',
+  'phoneNumberVerified',
+  'phoneNumberKey',
+])
 
 /**
  * The user that a token is for, locked: locks, deletions and other tokens of the user wait until the
- * transaction ends.
+ * transaction ends. The addresses are the verified ones, in the form that is compared and sent to.
  */
-export type Enrollee = RowOf<typeof LOCK_ENROLLEE>
-
-const LOCK_ENROLLEE = statement({
-  takes: { userId: 'text' },
-  returns: {
-    roles: 'text[]',
-    locked: 'boolean',
-    hasCredential: 'boolean',
-    credentialRemovedAt: 'timestamptz?',
-    /** Verified addresses, in the form that is compared and sent to. */
-    email: 'text?',
-    phoneNumber: 'text?',
-    locale: 'text?',
-  },
-})`
-  SELECT "roles", "locked", "locale", "hasCredential", "credentialRemovedAt", CASE WHEN "emailVerified" THEN "emailKey" END AS "email",
-    CASE WHEN "phoneNumberVerified" THEN "phoneNumberKey" END AS "phoneNumber"
-  FROM "User" WHERE "tenantId" = :tenant AND "id" = :userId FOR NO KEY UPDATE`
-
-export const lockEnrollee = (db: Db, userId: string): Promise<Enrollee | null> =>
-  db.one(LOCK_ENROLLEE, { userId })
+export async function lockEnrollee(db: Db, userId: string) {
+  const user = await db.one(LOCK_ENROLLEE, { id: userId })
+  if (!user) return null
+  const { emailVerified, emailKey, phoneNumberVerified, phoneNumberKey, ...others } = user
+  return {
+    ...others,
+    email: emailVerified ? emailKey : null,
+    phoneNumber: phoneNumberVerified ? phoneNumberKey : null,
+  }
+}
+export type Enrollee = NonNullable<Awaited<ReturnType<typeof lockEnrollee>>>
 
 /**
  * A token `t` of a user `u` can be used; a sent one, while the address that it was sent to is still the
@@ -111,31 +108,17 @@ export async function consumeEnrollmentChallenge(
   return row?.userId ?? null
 }
 
-// The user's row is locked first, exclusively, as a lock of the user does: the trigger that keeps the user's
-// flag never has to upgrade a shared lock.
-const INSERT_CREDENTIAL = statement({
-  takes: { tokenHash: 'bytea', ...NEW_CREDENTIAL },
-  returns: { id: 'text' },
+const USE_TOKEN = statement({
+  takes: { tokenHash: 'bytea', now: 'timestamptz' },
+  returns: { byManagement: 'boolean' },
 })`
-  WITH locked_user AS MATERIALIZED (
-    SELECT u.* FROM "User" u WHERE u."tenantId" = :tenant AND u."id" = :userId AND NOT u."locked"
-      AND ${HAS_PASSKEY_SPACE} FOR NO KEY UPDATE
-  ), used AS (
-    UPDATE "EnrollmentToken" t SET "usedAt" = :now, "challenge" = NULL FROM locked_user u
-    WHERE t."tenantId" = :tenant AND t."tokenHash" = :tokenHash AND t."userId" = u."id" AND ${IS_LIVE}
-    RETURNING t."userId", t."type", t."byManagement"
-  ), ${buildStoreCredentialSql('used')}`
+  UPDATE "EnrollmentToken" t SET "usedAt" = :now, "challenge" = NULL FROM "User" u
+  WHERE t."tenantId" = :tenant AND t."tokenHash" = :tokenHash AND u."tenantId" = :tenant AND u."id" = t."userId" AND ${IS_LIVE}
+  RETURNING t."byManagement"`
 
-/**
- * Marks a token as used and stores the enrolled credential, in one statement; false when the token was used
- * before or has expired, or its user is locked or has `MAX_PASSKEYS`. An already registered credential violates the unique key.
- */
-export async function insertCredential(
+/** Uses a token of a locked user; null when it was used before or has expired. */
+export const useEnrollmentToken = (
   db: Db,
-  { tokenHash, userId, now }: { tokenHash: Buffer; userId: string; now: Date },
-  credential: NewCredential,
-  event: object,
-): Promise<boolean> {
-  const values = { tokenHash, userId, now, ...credential }
-  return (await db.one(INSERT_CREDENTIAL, { ...values, events: [event] })) !== null
-}
+  tokenHash: Buffer,
+  now: Date,
+): Promise<RowOf<typeof USE_TOKEN> | null> => db.one(USE_TOKEN, { tokenHash, now })

@@ -5,19 +5,17 @@ import { toUserCtx } from '../context/context.ts'
 import { consumeLimit } from '../coordination/rate-limits.ts'
 import { randomToken, sha256 } from '../core/crypto.ts'
 import { AppError, Conflict } from '../core/errors.ts'
-import { credentialEnrolled } from '../events/credential-events.ts'
-import { createEventRow } from '../events/log.ts'
 import { parseInput, requiredText } from '../schema/input-shapes.ts'
 import { announceAccountChange } from '../users/deletion/account-notices.ts'
+import { lockUserRow } from '../users/lock-user.sql.ts'
 import type { Device } from './credentials.fields.ts'
-import { toDeviceRow } from './device.ts'
 import {
   consumeEnrollmentChallenge,
-  insertCredential,
   selectLiveEnrollment,
   setEnrollmentChallenge,
+  useEnrollmentToken,
 } from './enrollment.sql.ts'
-import { MAX_PASSKEYS } from './new-credentials.sql.ts'
+import { insertPasskey, MAX_PASSKEYS, type NewPasskey } from './passkeys/insert-passkey.ts'
 import {
   buildRegistrationOptions,
   createRejectedCredentialError,
@@ -88,8 +86,25 @@ function readChallenge(clientDataJSON: string): string {
 export const readEnrollmentFinish = (input: unknown): EnrollmentFinish => parseInput(EnrollmentFinish, input)
 
 /**
+ * Uses a token to store a passkey, in one transaction. Throws NOT_FOUND (410) when the token was used before or has
+ * expired, and when its user is locked or has `MAX_PASSKEYS`.
+ */
+export const redeemEnrollment = (
+  ctx: Ctx,
+  tokenHash: Buffer,
+  made: Omit<NewPasskey, 'byManagement'>,
+  now: Date,
+): Promise<void> =>
+  ctx.db.transaction(async (tx) => {
+    // The user first, as for new tokens: the transactions cannot deadlock.
+    await lockUserRow(tx, made.userId)
+    const used = await useEnrollmentToken(tx, tokenHash, now)
+    if (!used || !(await insertPasskey(tx, ctx, { ...made, ...used }, now))) throw createExpiredLinkError()
+  })
+
+/**
  * Verifies a registration response (WebAuthn Level 3, section 7.1) and stores the credential; the token is
- * marked as used in the same statement. A response is valid for the current challenge only, once. Throws
+ * marked as used in the same transaction. A response is valid for the current challenge only, once. Throws
  * InvalidInput, RateLimited, Conflict (the credential is already registered) and NOT_FOUND (410).
  */
 export async function finishEnrollment(
@@ -105,16 +120,9 @@ export async function finishEnrollment(
     throw (await selectLiveEnrollment(ctx.db, tokenHash, now))
       ? createRejectedCredentialError()
       : createExpiredLinkError()
-  const credential = await verifyRegistration(response, challenge)
-  const { id } = credential
+  const passkey = await verifyRegistration(response, challenge)
   const userCtx = toUserCtx(ctx, { userId })
-  const isStored = await insertCredential(
-    ctx.db,
-    { tokenHash, userId, now },
-    { ...credential, device: toDeviceRow(device) },
-    createEventRow(userCtx, credentialEnrolled({ id, userId })),
-  )
-  if (!isStored) throw createExpiredLinkError()
+  await redeemEnrollment(userCtx, tokenHash, { passkey, userId, device }, now)
   announceAccountChange(userCtx, userId, 'public-key-added', now)
-  return { credentialId: id }
+  return { credentialId: passkey.id }
 }

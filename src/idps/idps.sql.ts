@@ -1,10 +1,10 @@
-import { storedColumns } from '../database/columns.ts'
 import type { Db, Tx } from '../database/handle.ts'
+import { declareRowLock } from '../database/row-locks.sql.ts'
 import { statement } from '../database/statement.ts'
-import type { IdentityProvider } from '../generated/prisma/client.ts'
+import { type IdentityProvider, Prisma } from '../generated/prisma/client.ts'
 
-const LOCK_IDP = statement({ takes: { id: 'text' }, returns: storedColumns('IdentityProvider') })`
-  SELECT * FROM "IdentityProvider" WHERE "tenantId" = :tenant AND "id" = :id FOR UPDATE`
+const COLUMNS = Object.values(Prisma.IdentityProviderScalarFieldEnum)
+const LOCK_IDP = declareRowLock('IdentityProvider', COLUMNS, 'FOR UPDATE')
 
 /**
  * Locks the provider's row: other changes of it, and new links to it, wait. Null when there is no such

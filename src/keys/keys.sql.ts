@@ -1,5 +1,6 @@
 import type { JWK } from 'jose'
 import type { Db } from '../database/handle.ts'
+import { declareTenantLock } from '../database/row-locks.sql.ts'
 import { type RowOf, statement, typed } from '../database/statement.ts'
 import type { SigningAlgorithm } from './signing-algorithms.ts'
 
@@ -78,8 +79,7 @@ export async function selectTenantsWithDueKeys(db: Db, before: Date, limit: numb
   return rows.map(({ tenantId }) => tenantId)
 }
 
-const LOCK_TENANT = statement({ returns: { tenantId: 'text' } })`
-  SELECT "tenantId" FROM "Tenant" WHERE "tenantId" = :tenant FOR NO KEY UPDATE`
+const LOCK_TENANT = declareTenantLock(['tenantId'])
 
 /** Locks the tenant's row until the transaction ends, to serialize work on the tenant. */
 export const lockTenantRow = (db: Db): Promise<void> => db.run(LOCK_TENANT)

@@ -1,13 +1,9 @@
-import { buildSettingsColumns, SETTINGS } from '../access/tenant.sql.ts'
-import { storedColumns } from '../database/columns.ts'
+import { SETTINGS } from '../access/tenant.sql.ts'
 import type { Db, Tx } from '../database/handle.ts'
+import { declareTenantLock } from '../database/row-locks.sql.ts'
 import { type RowOf, statement } from '../database/statement.ts'
 
-const LOCK_TENANT = statement({
-  returns: storedColumns('Tenant', ['tenantId', ...SETTINGS, 'updatedAt', 'createdAt']),
-})`
-  SELECT "tenantId", ${buildSettingsColumns()}, "updatedAt", "createdAt" FROM "Tenant" WHERE "tenantId" = :tenant
-  FOR NO KEY UPDATE`
+const LOCK_TENANT = declareTenantLock(['tenantId', ...SETTINGS, 'updatedAt', 'createdAt'])
 
 /** Locks the row of the tenant against other changes until the transaction ends; null without one. */
 export const lockTenant = (tx: Tx): Promise<RowOf<typeof LOCK_TENANT> | null> => tx.one(LOCK_TENANT)

@@ -1,27 +1,23 @@
 import type { Db } from '../database/handle.ts'
+import { declareRowLock } from '../database/row-locks.sql.ts'
 import { type RowOf, statement } from '../database/statement.ts'
 
+const COLUMNS = ['roles', 'locked', 'hasSecondFactor'] as const
 export type LockedUserRow = RowOf<typeof LOCK_USER>
 
-const declareRowLock = (strength: string) => statement({
-  takes: { userId: 'text' },
-  returns: { roles: 'text[]', locked: 'boolean', hasSecondFactor: 'boolean' },
-})`
-  SELECT "roles", "locked", "hasSecondFactor" FROM "User" WHERE "tenantId" = :tenant AND "id" = :userId ${strength}`
-
-const LOCK_USER = declareRowLock('FOR NO KEY UPDATE')
+const LOCK_USER = declareRowLock('User', COLUMNS)
 /**
  * Locks the user's row until the transaction ends: other changes of the user and of what is theirs, starts of
  * sessions, and redemptions of codes wait, so that later statements see all that came before. Null when there
  * is no such user.
  */
 export const lockUserRow = (db: Db, userId: string): Promise<LockedUserRow | null> =>
-  db.one(LOCK_USER, { userId })
+  db.one(LOCK_USER, { id: userId })
 
-const LOCK_USER_FOR_DELETE = declareRowLock('FOR UPDATE')
+const LOCK_USER_FOR_DELETE = declareRowLock('User', COLUMNS, 'FOR UPDATE')
 /** Locks the user's row for a deletion: inserts of rows that refer to the user wait too. */
 export const lockUserForDelete = (db: Db, userId: string): Promise<LockedUserRow | null> =>
-  db.one(LOCK_USER_FOR_DELETE, { userId })
+  db.one(LOCK_USER_FOR_DELETE, { id: userId })
 
 const LOCK_SESSION_OWNER = statement({
   takes: { sessionId: 'text' },

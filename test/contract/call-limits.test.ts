@@ -14,7 +14,6 @@ const UNLIMITED: Record<string, string> = {
   'src/access/tenant-cache.ts': 'callers share what a cache loads',
   'src/access/watch-token.ts': 'one check is for all streams',
   'src/coordination/row-changes.ts': 'one statement is for all caches',
-  'src/credentials/passkeys/accepted-passkeys.ts': 'is for hosted pages',
   'src/delivery/outbox/outbox.ts': 'sends messages in the background',
   'src/events/tail.ts': 'one read is for all readers',
   'src/idps/sign-in-providers.ts': 'callers share what a cache loads',

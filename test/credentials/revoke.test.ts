@@ -58,9 +58,9 @@ describe('DELETE /credentials/{credentialId} and revokeCredential', () => {
     expect(await events({ type: 'credential.revoked' })).toHaveLength(1)
   })
 
-  test('need four round trips', async ({ ctx, plant }) => {
+  test('need six round trips', async ({ ctx, plant }) => {
     const id = await plant()
-    expect(await countStatements(() => revokeCredential(ctx, id))).toBe(4)
+    expect(await countStatements(() => revokeCredential(ctx, id))).toBe(6)
   })
 })
 

@@ -5,7 +5,6 @@ import { newId } from '../../core/crypto.ts'
 import { InvalidInput } from '../../core/errors.ts'
 import { log } from '../../core/log.ts'
 import { requiredText } from '../../schema/input-shapes.ts'
-import type { NewCredential } from '../new-credentials.sql.ts'
 import {
   CEREMONY_TIMEOUT_MS,
   COSE_ALGORITHMS,
@@ -129,10 +128,7 @@ export function parseRegistration(text: string): RegistrationResponse {
  * Verifies a registration response (WebAuthn Level 3, section 7.1) to a challenge, and returns the credential
  * to store. Throws InvalidInput.
  */
-export async function verifyRegistration(
-  response: RegistrationResponse,
-  challenge: string,
-): Promise<Omit<NewCredential, 'device'>> {
+export async function verifyRegistration(response: RegistrationResponse, challenge: string) {
   const { credential, credentialDeviceType, credentialBackedUp, aaguid } = await verifyAttestation(
     { ...response, clientExtensionResults: {} } as RegistrationResponseJSON,
     challenge,
@@ -148,3 +144,6 @@ export async function verifyRegistration(
     aaguid,
   }
 }
+
+/** A passkey as it is stored, without its device. */
+export type VerifiedPasskey = Awaited<ReturnType<typeof verifyRegistration>>

@@ -3,8 +3,7 @@ import type { Ctx } from '../../context/context.ts'
 import { newId, sha256 } from '../../core/crypto.ts'
 import { Conflict } from '../../core/errors.ts'
 import { cleanTypedCode } from '../../core/typed-text.ts'
-import { type NewSecondFactor, selectCredentialTypes } from './second-factors.sql.ts'
-import { storeSecondFactor } from './second-factors.ts'
+import { listCredentialTypes, type NewSecondFactor, storeSecondFactor } from './second-factors.ts'
 
 const CODES = 10
 /** Characters of a code: 80 random bits. A guess is hopeless, so the hash needs no key and no salt. */
@@ -56,7 +55,7 @@ export async function createRecoveryCodes(
 ): Promise<RecoveryCodes> {
   const { factor, codes } = generateRecoveryCodes(ctx.tenant, userId)
   await storeSecondFactor(ctx, factor, now, async (tx) => {
-    const types = await selectCredentialTypes(tx, userId)
+    const types = await listCredentialTypes(tx, userId)
     if (!types.includes('totp')) throw new Conflict([], 'Set up an authenticator app first.')
     if (types.includes('recovery-codes') && !replace)
       throw new Conflict([

@@ -8,7 +8,6 @@ import { buildRecoveryNotice } from '../../delivery/messages/recovery-link.ts'
 import { enrollmentCanceled } from '../../events/credential-events.ts'
 import { recordEvents } from '../../events/log.ts'
 import type { Enrollee } from '../enrollment.sql.ts'
-import { cancelEnrollmentToken, selectCancelableEnrollment, selectWaitingEnrollment } from './recovery.sql.ts'
 
 /** A link that gives a user who has a credential access again, and how the user cancels it. */
 export type Recovery = { cancelToken: string; usableAt: Date }
@@ -34,22 +33,36 @@ export async function announceRecovery(
 }
 
 /** When a waiting link starts to work; null for any other link. */
-export const findWaitingEnrollment = (ctx: Ctx, token: string, now = new Date()): Promise<Date | null> =>
-  selectWaitingEnrollment(ctx.db, sha256(token), now)
+export async function findWaitingEnrollment(ctx: Ctx, token: string, now = new Date()): Promise<Date | null> {
+  const where = { tenantId: ctx.tenant, tokenHash: sha256(token), usedAt: null, usableAt: { gt: now } }
+  const found = await ctx.db.prisma.enrollmentToken.findFirst({ where, select: { usableAt: true } })
+  return found?.usableAt ?? null
+}
+
+/** Selects a link that can be canceled with this token: it was not used, canceled or replaced. */
+const toCancelable = ({ tenant }: Ctx, token: string, now: Date) => ({
+  tenantId: tenant,
+  cancelHash: sha256(token),
+  usedAt: null,
+  expiresAt: { gt: now },
+})
 
 /** Whether a link can be canceled with this token. Counts against the budget of the network. */
 export async function isCancelable(ctx: Ctx, token: string, now = new Date()): Promise<boolean> {
   await consumeLimit('enrollCredential', ctx.tenant, ctx.ip)
-  return (await selectCancelableEnrollment(ctx.db, sha256(token), now)) !== null
+  return (await ctx.db.prisma.enrollmentToken.count({ where: toCancelable(ctx, token, now) })) > 0
 }
 
 /** Cancels a link, with its event; false when it was used, canceled or replaced before. */
 export async function cancelRecovery(ctx: Ctx, token: string, now = new Date()): Promise<boolean> {
   await consumeLimit('enrollCredential', ctx.tenant, ctx.ip)
-  const userId = await ctx.db.transaction(async (tx) => {
-    const userId = await cancelEnrollmentToken(tx, sha256(token), now)
-    if (userId) await recordEvents(tx, toUserCtx(ctx, { userId }), [enrollmentCanceled(userId)])
-    return userId
+  return ctx.db.transaction(async (tx) => {
+    const [canceled] = await tx.prisma.enrollmentToken.updateManyAndReturn({
+      where: toCancelable(ctx, token, now),
+      data: { usedAt: now, challenge: null },
+      select: { userId: true },
+    })
+    if (canceled) await recordEvents(tx, toUserCtx(ctx, canceled), [enrollmentCanceled(canceled.userId)])
+    return canceled !== undefined
   })
-  return userId !== null
 }

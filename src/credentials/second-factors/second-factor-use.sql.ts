@@ -1,26 +1,45 @@
 import type { Db } from '../../database/handle.ts'
 import { type RowOf, statement } from '../../database/statement.ts'
 
-const SELECT_TOTP = statement({ takes: { userId: 'text' }, returns: { id: 'text', secret: 'text' } })`
-  SELECT "id", "secret" FROM "Credential"
-  WHERE "tenantId" = :tenant AND "userId" = :userId AND "type" = 'totp' AND "secret" IS NOT NULL`
+/**
+ * Guesses at second factors of a user in a window, from one browser that has proven one before, or from all others
+ * together. Only somebody who has given a first proof can guess.
+ */
+const MAX_GUESSES = 5
+const WINDOW_MINUTES = 15
 
-/** The authenticator app of a user, with its sealed key; null without one. */
-export const selectTotp = (db: Db, userId: string): Promise<RowOf<typeof SELECT_TOTP> | null> =>
-  db.one(SELECT_TOTP, { userId })
+const IS_OVER = `g."windowAt" <= :now - interval '${WINDOW_MINUTES} minutes'`
 
-const USE_TIME_STEP = statement({
-  takes: { id: 'text', step: 'bigint', now: 'timestamptz' },
-  returns: { id: 'text' },
+const COUNT_GUESS = statement({
+  takes: { userId: 'text', browser: 'text', now: 'timestamptz' },
+  returns: { isAllowed: 'boolean', retryAt: 'timestamptz?' },
 })`
-  UPDATE "Credential" SET "lastStep" = :step, "lastUsedAt" = :now
-  WHERE "tenantId" = :tenant AND "id" = :id AND "lastStep" < :step RETURNING "id"`
+  WITH counted AS (
+    INSERT INTO "SecondFactorGuess" AS g ("tenantId", "userId", "browser", "count", "windowAt")
+    VALUES (:tenant, :userId, :browser, 1, :now)
+    ON CONFLICT ("tenantId", "userId", "browser") DO UPDATE SET
+      "count" = CASE WHEN ${IS_OVER} THEN 1 ELSE g."count" + 1 END,
+      "windowAt" = CASE WHEN ${IS_OVER} THEN :now ELSE g."windowAt" END
+    WHERE ${IS_OVER} OR g."count" < ${MAX_GUESSES}
+    RETURNING 1
+  )
+  SELECT EXISTS (SELECT FROM counted) AS "isAllowed", (
+    SELECT "windowAt" + interval '${WINDOW_MINUTES} minutes' FROM "SecondFactorGuess"
+    WHERE "tenantId" = :tenant AND "userId" = :userId AND "browser" = :browser
+  ) AS "retryAt"`
 
-/** Accepts the code of a time step; false when that step or a later one was accepted before. */
-export const useTimeStep = async (
+/**
+ * Counts a guess as a failure until it proves right; null if it is allowed, otherwise the time of the next one.
+ * Commit it on its own, so that parallel guesses cannot exceed the limit.
+ */
+export async function countSecondFactorGuess(
   db: Db,
-  { id, step, now }: { id: string; step: number; now: Date },
-): Promise<boolean> => (await db.one(USE_TIME_STEP, { id, step: String(step), now })) !== null
+  guesser: { userId: string; browser: string },
+  now: Date,
+): Promise<Date | null> {
+  const row = await db.one(COUNT_GUESS, { ...guesser, now })
+  return row?.isAllowed ? null : (row?.retryAt ?? now)
+}
 
 const USE_RECOVERY_CODE = statement({
   takes: { userId: 'text', codeHash: 'bytea', now: 'timestamptz' },

@@ -6,13 +6,12 @@ import { recoveryCodeUsed } from '../../events/credential-events.ts'
 import { recordEvents } from '../../events/log.ts'
 import type { SecondFactorName } from '../../model/sign-in-methods.ts'
 import { hashRecoveryCode } from './recovery-codes.ts'
-import {
-  clearSecondFactorGuesses,
-  countSecondFactorGuess,
-  type Guesser,
-} from './second-factor-guesses.sql.ts'
-import { selectTotp, useRecoveryCode, useTimeStep } from './second-factor-use.sql.ts'
+import { countSecondFactorGuess, useRecoveryCode } from './second-factor-use.sql.ts'
 import { matchTimeStep, toTotpPurpose } from './totp.ts'
+
+/** Who guesses: a browser in which the user has proven a second factor before; null for any other. */
+export type Guesser = { userId: string; browser: string | null }
+const toKey = ({ userId, browser }: Guesser) => ({ userId, browser: browser ?? '' })
 
 /** A second factor that a user presents. */
 export type PresentedFactor = Guesser & { method: SecondFactorName; code: string }
@@ -25,17 +24,23 @@ export type AcceptedFactor = { remainingCodes: number | null }
  * that has proven a second factor of the user before.
  */
 export async function countGuess(ctx: Ctx, guesser: Guesser, now: Date): Promise<void> {
-  const retryAt = await countSecondFactorGuess(ctx.db, guesser, now)
+  const retryAt = await countSecondFactorGuess(ctx.db, toKey(guesser), now)
   if (retryAt) throw new RateLimited(Math.max(1, Math.ceil((retryAt.getTime() - now.getTime()) / 1000)))
 }
 
-async function useTotp(tx: Tx, ctx: Ctx, { userId, code }: PresentedFactor, now: Date) {
-  const totp = await selectTotp(tx, userId)
-  if (!totp) return null
+/** Accepts the code of a time step, unless that step or a later one was accepted before. */
+async function useTotp({ tenant: tenantId, prisma }: Tx, { userId, code }: PresentedFactor, now: Date) {
+  const where = { tenantId, userId, type: 'totp' }
+  const totp = await prisma.credential.findFirst({ where, select: { id: true, secret: true } })
+  if (!totp?.secret) return null
   const { id } = totp
-  const step = matchTimeStep(unseal(toTotpPurpose(ctx.tenant, id), totp.secret).toString(), code, now)
-  const isUsed = step !== null && (await useTimeStep(tx, { id, step, now }))
-  return isUsed ? { remainingCodes: null } : null
+  const step = matchTimeStep(unseal(toTotpPurpose(tenantId, id), totp.secret).toString(), code, now)
+  if (step === null) return null
+  const { count } = await prisma.credential.updateMany({
+    where: { tenantId, id, lastStep: { lt: step } },
+    data: { lastStep: step, lastUsedAt: now },
+  })
+  return count > 0 ? { remainingCodes: null } : null
 }
 
 async function useRecovery(tx: Tx, ctx: Ctx, { userId, code }: PresentedFactor, now: Date) {
@@ -56,7 +61,11 @@ export async function useSecondFactor(
   presented: PresentedFactor,
   now: Date,
 ): Promise<AcceptedFactor | null> {
-  const accepted = await (presented.method === 'totp' ? useTotp : useRecovery)(tx, ctx, presented, now)
-  if (accepted) await clearSecondFactorGuesses(tx, presented)
+  const accepted =
+    presented.method === 'totp'
+      ? await useTotp(tx, presented, now)
+      : await useRecovery(tx, ctx, presented, now)
+  if (accepted)
+    await tx.prisma.secondFactorGuess.deleteMany({ where: { tenantId: tx.tenant, ...toKey(presented) } })
   return accepted
 }

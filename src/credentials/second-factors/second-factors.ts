@@ -1,11 +1,27 @@
 import type { Ctx } from '../../context/context.ts'
 import { NotFound, UserLocked } from '../../core/errors.ts'
-import type { Tx } from '../../database/handle.ts'
+import type { Db, Tx } from '../../database/handle.ts'
 import { credentialEnrolled, credentialRevoked } from '../../events/credential-events.ts'
 import { recordEvents } from '../../events/log.ts'
+import type { SecondFactorType } from '../../model/credential-types.ts'
 import { announceAccountChange } from '../../users/deletion/account-notices.ts'
-import { lockEnrollee } from '../enrollment.sql.ts'
-import { type NewSecondFactor, replaceSecondFactor } from './second-factors.sql.ts'
+import { lockUserRow } from '../../users/lock-user.sql.ts'
+
+/** A second factor as it is stored. */
+export type NewSecondFactor = {
+  id: string
+  userId: string
+  type: SecondFactorType
+  secret: string | null
+  lastStep: number | null
+  codeHashes: Uint8Array<ArrayBuffer>[]
+}
+
+/** The types of credentials that a user has. */
+export async function listCredentialTypes({ prisma, tenant }: Db, userId: string): Promise<string[]> {
+  const where = { tenantId: tenant, userId }
+  return (await prisma.credential.groupBy({ by: 'type', where })).map(({ type }) => type)
+}
 
 /** Runs after the row of the user was locked; may throw. */
 type Check = (tx: Tx) => Promise<void>
@@ -22,17 +38,22 @@ export async function insertSecondFactor(
   check: Check = async () => {},
 ): Promise<{ isStored: boolean; isReplacement: boolean }> {
   const { id, userId, type } = factor
-  const user = await lockEnrollee(tx, userId)
+  const user = await lockUserRow(tx, userId)
   if (!user) throw new NotFound('user')
   if (user.locked) throw new UserLocked()
   await check(tx)
-  const { isStored, replacedIds } = await replaceSecondFactor(tx, factor, now)
-  if (isStored)
+  const { tenant: tenantId, prisma } = tx
+  const earlier = { tenantId, userId, type, id: { not: id } }
+  const replaced = await prisma.credential.findMany({ where: earlier, select: { id: true } })
+  if (replaced.length > 0) await prisma.credential.deleteMany({ where: earlier })
+  const row = { ...factor, tenantId, createdAt: now }
+  const { count } = await prisma.credential.createMany({ data: [row], skipDuplicates: true })
+  if (count > 0)
     await recordEvents(tx, ctx, [
-      ...replacedIds.map((replacedId) => credentialRevoked({ id: replacedId, userId, type })),
+      ...replaced.map((former) => credentialRevoked({ id: former.id, userId, type })),
       credentialEnrolled({ id, userId, type }),
     ])
-  return { isStored, isReplacement: replacedIds.length > 0 }
+  return { isStored: count > 0, isReplacement: replaced.length > 0 }
 }
 
 /** Stores a second factor as insertSecondFactor does, and announces it. False when it was stored before. */

@@ -3,8 +3,7 @@ import type { Ctx } from '../../context/context.ts'
 import { newId, seal, unseal } from '../../core/crypto.ts'
 import { InvalidCredential, InvalidInput } from '../../core/errors.ts'
 import { addSeconds } from '../../core/time.ts'
-import type { NewSecondFactor } from './second-factors.sql.ts'
-import { storeSecondFactor } from './second-factors.ts'
+import { type NewSecondFactor, storeSecondFactor } from './second-factors.ts'
 import { buildTotpUri, createTotpSecret, matchTimeStep, renderQrCode, toTotpPurpose } from './totp.ts'
 
 /** How long a user may take to enter the first code. */

@@ -3,14 +3,12 @@ import { takeAnnouncedChange } from '../../../coordination/person-budgets.ts'
 import { computeMac } from '../../../core/crypto.ts'
 import { addSeconds } from '../../../core/time.ts'
 import type { Device } from '../../../credentials/credentials.fields.ts'
-import { deleteCredential } from '../../../credentials/credentials.sql.ts'
-import { toDeviceRow } from '../../../credentials/device.ts'
-import { insertOwnCredential } from '../../../credentials/new-credentials.sql.ts'
+import { deleteCredential } from '../../../credentials/credentials.ts'
+import { insertPasskey } from '../../../credentials/passkeys/insert-passkey.ts'
 import type { ChangedPasskey } from '../../../credentials/passkeys/passkeys.ts'
 import { parseRegistration, verifyRegistration } from '../../../credentials/passkeys/registration.ts'
-import { credentialEnrolled, credentialRevoked } from '../../../events/credential-events.ts'
-import { createEventRow } from '../../../events/log.ts'
 import { announceAccountChange } from '../../../users/deletion/account-notices.ts'
+import { lockUserRow } from '../../../users/lock-user.sql.ts'
 import type { SignInState } from '../../authorize/sign-in-state.sql.ts'
 import { hashHandle, type Interaction } from '../../interactions/interactions.ts'
 import type { SignInStep } from '../step/sign-in-step.ts'
@@ -120,20 +118,20 @@ export async function createOfferedPasskey(
   const { userId } = state
   const { clientId } = interaction.request
   takeAnnouncedChange(ctx.tenant, { userId, grantId: null })
-  const credential = await verifyRegistration(
+  const passkey = await verifyRegistration(
     parseRegistration(registration),
     deriveOfferChallenge(ctx.tenant, interaction, state),
   )
   const userCtx = toUserCtx(ctx, { userId, clientId, sessionId: state.id })
-  const event = createEventRow(userCtx, credentialEnrolled({ id: credential.id, userId }))
   const { isStored, isReplaced } = await ctx.db.transaction(async (tx) => {
     const offer = { handleHash: hashHandle(interaction), sessionId: state.id }
     const isOpen = await closePasskeyOffer(tx, offer)
-    const row = { ...credential, device: toDeviceRow(device) }
-    const isStored = isOpen && (await insertOwnCredential(tx, { userId, now }, row, event))
+    const user = isOpen ? await lockUserRow(tx, userId) : null
+    const made = { passkey, userId, device, byManagement: false }
+    const isStored = user?.locked === false && (await insertPasskey(tx, userCtx, made, now))
     if (!isStored || !replaced) return { isStored, isReplaced: false }
-    const revoked = createEventRow(userCtx, credentialRevoked(replaced))
-    return { isStored, isReplaced: await deleteCredential(tx, replaced.id, revoked) }
+    const isReplaced = await deleteCredential(tx, userCtx, { ...replaced, type: 'public-key' })
+    return { isStored, isReplaced }
   })
   if (isStored) announceAccountChange(userCtx, userId, 'public-key-added', now)
   if (isReplaced) announceAccountChange(userCtx, userId, 'public-key-removed', now)

@@ -14,6 +14,6 @@ export async function findPasskeySignal({
   const { signInState: state } = authorization
   const hasSignedIn = state !== null && interaction.progress.sessionId === state.id
   return hasSignedIn && call.tenant.signInMethods.includes('passkey')
-    ? findAcceptedPasskeys(call.ctx.tenant, state.userId)
+    ? findAcceptedPasskeys(call.ctx, state.userId)
     : null
 }

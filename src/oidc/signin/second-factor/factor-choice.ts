@@ -1,5 +1,5 @@
 import { Conflict } from '../../../core/errors.ts'
-import { selectCredentialTypes } from '../../../credentials/second-factors/second-factors.sql.ts'
+import { listCredentialTypes } from '../../../credentials/second-factors/second-factors.ts'
 import type { Db } from '../../../database/handle.ts'
 import { offersMethod } from '../step/offered-methods.ts'
 import type { SignInStep } from '../step/sign-in-step.ts'
@@ -17,7 +17,7 @@ export async function selectFactorTask(signIn: SignInStep, { user }: SecondFacto
 }
 
 async function findFactorTask(tx: Db, signIn: SignInStep, userId: string): Promise<FactorTask> {
-  const types = await selectCredentialTypes(tx, userId)
+  const types = await listCredentialTypes(tx, userId)
   if (types.includes('totp')) return 'code'
   return types.includes('public-key') && offersMethod(signIn, 'passkey') ? 'passkey' : 'setup'
 }

@@ -1,14 +1,11 @@
 import { toUserCtx } from '../../../context/context.ts'
 import { computeMac } from '../../../core/crypto.ts'
 import { UserLocked } from '../../../core/errors.ts'
-import { toDeviceRow } from '../../../credentials/device.ts'
-import { lockEnrollee } from '../../../credentials/enrollment.sql.ts'
-import { insertOwnCredential } from '../../../credentials/new-credentials.sql.ts'
+import { insertPasskey } from '../../../credentials/passkeys/insert-passkey.ts'
 import { selectPasskeyAmr } from '../../../credentials/passkeys/passkeys.ts'
 import { parseRegistration, verifyRegistration } from '../../../credentials/passkeys/registration.ts'
-import { credentialEnrolled } from '../../../events/credential-events.ts'
-import { createEventRow } from '../../../events/log.ts'
 import { announceAccountChange } from '../../../users/deletion/account-notices.ts'
+import { lockUserRow } from '../../../users/lock-user.sql.ts'
 import type { Interaction } from '../../interactions/interactions.ts'
 import type { CreatedPasskey } from '../passkey/passkey-offer.ts'
 import type { EnteredAccount, SignInStep } from '../step/sign-in-step.ts'
@@ -37,19 +34,18 @@ export async function signInByNewPasskey(
   const { ctx } = signIn.call
   const { user, first } = found
   const { userId } = user
-  const credential = await verifyRegistration(
+  const passkey = await verifyRegistration(
     parseRegistration(registration),
     deriveSetupChallenge(ctx.tenant, interaction, found),
   )
   const userCtx = toUserCtx(ctx, { userId, clientId: interaction.request.clientId })
   const { accounts } = authorization
-  const event = createEventRow(userCtx, credentialEnrolled({ id: credential.id, userId }))
   const entered = await ctx.db.transaction(async (tx) => {
-    await lockEnrollee(tx, userId)
+    const current = await lockUserRow(tx, userId)
     await requireSetup(tx, signIn, userId)
-    const row = { ...credential, device: toDeviceRow(device) }
-    if (!(await insertOwnCredential(tx, { userId, now }, row, event))) throw new UserLocked()
-    const proof = { method: 'passkey' as const, amr: selectPasskeyAmr(credential.backupEligible) }
+    const made = { passkey, userId, device, byManagement: false }
+    if (current?.locked !== false || !(await insertPasskey(tx, userCtx, made, now))) throw new UserLocked()
+    const proof = { method: 'passkey' as const, amr: selectPasskeyAmr(passkey.backupEligible) }
     return enterWithSecondFactor(tx, userCtx, found, { present: accounts, proof }, now)
   })
   announceAccountChange(userCtx, userId, 'public-key-added', now)

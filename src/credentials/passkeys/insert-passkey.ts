@@ -1,0 +1,31 @@
+import type { Ctx } from '../../context/context.ts'
+import type { Tx } from '../../database/handle.ts'
+import { credentialEnrolled } from '../../events/credential-events.ts'
+import { recordEvents } from '../../events/log.ts'
+import type { Device } from '../credentials.fields.ts'
+import { toDeviceRow } from '../device.ts'
+import type { VerifiedPasskey } from './registration.ts'
+
+/** Passkeys of a user. Each page that asks for one lists all of them. */
+export const MAX_PASSKEYS = 100
+
+export type NewPasskey = { passkey: VerifiedPasskey; userId: string; device: Device; byManagement: boolean }
+
+/**
+ * Stores a passkey of a user, with its event, in the caller's transaction, which has locked the row of the user. False
+ * when the user has `MAX_PASSKEYS`. A registered passkey violates the unique key.
+ */
+export async function insertPasskey(
+  tx: Tx,
+  ctx: Ctx,
+  { passkey, userId, device, byManagement }: NewPasskey,
+  now: Date,
+): Promise<boolean> {
+  const ofUser = { tenantId: tx.tenant, userId, type: 'public-key' }
+  if ((await tx.prisma.credential.count({ where: ofUser })) >= MAX_PASSKEYS) return false
+  await tx.prisma.credential.create({
+    data: { ...ofUser, ...passkey, ...toDeviceRow(device), byManagement, createdAt: now },
+  })
+  await recordEvents(tx, ctx, [credentialEnrolled({ id: passkey.id, userId })])
+  return true
+}
