@@ -41,6 +41,7 @@ export const cleanTypedCode = (text: string): string => cleanTypedText(text).rep
 const WIDE = /[\uff01-\uff5e]/g
 const WIDE_STOP = /[\u3002\uff61]/g
 const WIDE_OFFSET = 0xfee0
+const ASCII = /^\p{ASCII}*$/u
 
 /**
  * An e-mail address as a person means it: without white space around it and without unseen characters, and ASCII where
@@ -48,6 +49,7 @@ const WIDE_OFFSET = 0xfee0
  * otherwise, because another spelling may be the address of another person.
  */
 export function cleanTypedEmail(text: string): string {
+  if (ASCII.test(text)) return text.trim()
   const cleaned = text
     .replace(UNSEEN_BUT_JOINERS, '')
     .replace(WIDE, (wide) => String.fromCharCode(wide.charCodeAt(0) - WIDE_OFFSET))
@@ -55,5 +57,5 @@ export function cleanTypedEmail(text: string): string {
     .trim()
   const joined = cleaned.replace(JOINERS, '')
   // Between letters of other scripts, a joiner makes another name.
-  return /^\p{ASCII}*$/u.test(joined) ? joined : cleaned
+  return ASCII.test(joined) ? joined : cleaned
 }

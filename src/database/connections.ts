@@ -95,7 +95,7 @@ const requireOpen = (connections: Connections | undefined): Connections => {
 }
 
 /** The connections of the protocol, jobs and changes. */
-const getMainConnections = (): Connections => requireOpen(main)
+export const getMainConnections = (): Connections => requireOpen(main)
 
 /** The connections that a workload uses. */
 export const selectConnections = ({ workload }: Workload): Connections =>

@@ -3,7 +3,7 @@ import type { ReadLimit } from '../core/network/read-limit.ts'
 import { SYSTEM_TENANT } from '../core/scopes.ts'
 import { takeTurn } from '../core/turns.ts'
 import type { Workload, WorkloadKind } from '../core/workload.ts'
-import { selectConnections, TRANSACTION_TIMEOUT_MS } from './connections.ts'
+import { getMainConnections, selectConnections, TRANSACTION_TIMEOUT_MS } from './connections.ts'
 import { announceInsertion } from './insertions.ts'
 import { readRows, type SqlQuery, toPlainQuery, toPreparedQuery } from './prepared-query.ts'
 import { BoundedQuery } from './rows/bounded-query.ts'
@@ -14,6 +14,8 @@ import { runWithin } from './statement-gate.ts'
 import { assertTenantStatement, TenantGuardError } from './tenant-guard.ts'
 import { getGuardedClient, type JoinedPrisma, joinPrisma, type TenantPrisma } from './tenant-prisma.ts'
 import { runTransaction, type TransactionOptions } from './transaction.ts'
+
+const getRows = ({ rows }: pg.QueryResult<never>): never[] => rows
 
 /**
  * The database for one tenant, outside of transactions (`Handle`) or inside one (`Tx`). A function that takes a `Db`
@@ -45,22 +47,36 @@ export abstract class Db {
     statement: SqlStatement<Takes, Returns>,
     ...given: StatementArguments<Takes>
   ): Promise<Row<Returns>[]> {
-    const { text, inserts } = statement
-    const [values, limit] = given as [object?, ReadLimit?]
-    const query = toPreparedQuery(text, statement.bind(this.tenant, values), limit && { limit })
-    const rows: Row<Returns>[] = await this.send(query)
-    if (inserts.length > 0 && statement.hasInserted?.(rows) !== false)
-      for (const table of inserts)
-        this.afterCommit(`insert ${table}`, () => announceInsertion(table, this.tenant))
+    const rows: Row<Returns>[] = await this.#send(statement, given)
+    if (statement.inserts.length > 0) this.#announce(statement, rows)
     return rows
   }
 
   /** Sends a statement and returns the first row, or null when there is none. */
   async one<Takes extends Shape, Returns extends Shape>(
     statement: SqlStatement<Takes, Returns>,
-    ...values: StatementArguments<Takes>
+    ...given: StatementArguments<Takes>
   ): Promise<Row<Returns> | null> {
-    return (await this.many(statement, ...values))[0] ?? null
+    // Without `many` in between: each asynchronous function costs a hot path a microsecond.
+    const rows: Row<Returns>[] = await this.#send(statement, given)
+    if (statement.inserts.length > 0) this.#announce(statement, rows)
+    return rows[0] ?? null
+  }
+
+  #send<Takes extends Shape, Returns extends Shape>(
+    { text, bind }: SqlStatement<Takes, Returns>,
+    [values, limit]: [object?, ReadLimit?],
+  ): Promise<never[]> {
+    return this.send(toPreparedQuery(text, bind(this.tenant, values), limit && { limit }))
+  }
+
+  #announce<Takes extends Shape, Returns extends Shape>(
+    { inserts, hasInserted }: SqlStatement<Takes, Returns>,
+    rows: Row<Returns>[],
+  ): void {
+    if (hasInserted?.(rows) === false) return
+    for (const table of inserts)
+      this.afterCommit(`insert ${table}`, () => announceInsertion(table, this.tenant))
   }
 
   /** Sends a statement for its effect. */
@@ -134,11 +150,11 @@ export class Handle extends Db {
     return this.workload ? this.#sendInTurns(query) : this.#sendAtOnce(query)
   }
 
-  async #sendAtOnce(query: SqlQuery): Promise<never[]> {
-    const { pool, sendShared } = selectConnections({ tenant: this.tenant })
+  #sendAtOnce(query: SqlQuery): Promise<never[]> {
+    const { pool, sendShared } = getMainConnections()
     if (query instanceof KnownQuery && isSharedRead(query.text)) return readRows(query, sendShared)
     // pg's pool sets the callback of a query object, and returns a promise for it too.
-    return (await pool.query<never>(query as pg.QueryConfig)).rows
+    return pool.query<never>(query as pg.QueryConfig).then(getRows)
   }
 
   /**

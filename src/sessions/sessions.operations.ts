@@ -87,9 +87,9 @@ export const sessionOperations: readonly RestRoute[] = [
       method: 'POST',
       path: '/sessions/authenticate',
       response: AuthenticatedSessionShape,
-      toBody: (ctx, { session, user, ...token }) => ({
+      toBody: (ctx, { session, user, sessionToken }) => ({
         session: toSessionBody(session),
-        ...token,
+        sessionToken,
         user: toUserBody(ctx, user),
       }),
     },

@@ -4,8 +4,11 @@
  * the shape that validates the value rejects it, and knows its path.
  */
 
-/** Numbers of fewer characters have at most 15 digits and no exponent, and never change. */
-const MAY_CHANGE = /[\d.]{16}|\d[eE]/
+/**
+ * Numbers of fewer characters have at most 15 digits and no exponent, and never change. A number follows a bracket, comma,
+ * colon or white space; many opaque strings contain one in their middle.
+ */
+const MAY_CHANGE = /(?:^|[[,:\s])-?(?:[\d.]{16}|[\d.]+[eE])/
 /** Strings and numbers. A string that does not end takes the rest, so that no character is looked at twice. */
 const TOKENS = /"(?:[^"\\]|\\[\s\S]?)*(?:"|$)|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/g
 /** Up to 15 digits with a small exponent, which a double always keeps. */

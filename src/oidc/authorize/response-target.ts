@@ -19,8 +19,10 @@ export type RequestingClient = {
 
 /** PostgreSQL cannot store U+0000. */
 export function rejectUnstorable(params: URLSearchParams): void {
-  if ([...params].some(([name, value]) => name.includes('\u0000') || value.includes('\u0000')))
-    throw createUnredirectableError('A parameter contains U+0000.')
+  params.forEach((value, name) => {
+    if (name.includes('\u0000') || value.includes('\u0000'))
+      throw createUnredirectableError('A parameter contains U+0000.')
+  })
 }
 
 export function requireClient(params: URLSearchParams, client: RequestingClient | null): RequestingClient {
