@@ -2,18 +2,30 @@ import { createPlatformCtx } from '../context/context.ts'
 import { issuerOf } from '../core/issuer.ts'
 import { SYSTEM_TENANT } from '../core/scopes.ts'
 import { MAX_PAGE_SIZE } from '../schema/page.ts'
-import { toSettings } from '../tenants/settings.ts'
+import { toSettings, updateSettings } from '../tenants/settings.ts'
 import { createTenant, deleteTenant, listTenants, type Tenant } from '../tenants/tenants.ts'
 import {
   confirmDeletion,
+  createTenantCtx,
   defineCommandGroup,
   defineDatabaseCommand,
+  formatMembers,
   formatTable,
   readSlug,
   SLUG_ARGS,
 } from './command.ts'
 import { buildSetArg } from './set-option.ts'
-import { settingsCommand } from './tenant-settings.ts'
+
+const settingsCommand = defineDatabaseCommand({
+  name: 'settings',
+  description: 'Show the settings of a tenant, or change some of them',
+  args: { ...SLUG_ARGS, ...buildSetArg('settings') },
+  run: async (args, members) => {
+    const ctx = await createTenantCtx(readSlug(args))
+    const settings = toSettings(await updateSettings(ctx, members))
+    return { text: formatMembers(settings, 'SETTING'), json: settings }
+  },
+})
 
 const ctx = createPlatformCtx(SYSTEM_TENANT)
 

@@ -5,8 +5,8 @@ import { addReadRoute } from '../http/read-routes.http.ts'
 import { renderPage } from '../pages/render-page.pages.tsx'
 import { DEMO_TENANT } from './demo.ts'
 import { addDemoClientRoutes } from './demo-client.routes.ts'
+import { StartPage } from './development.pages.tsx'
 import { addInboxRoutes } from './inbox.routes.ts'
-import { StartPage } from './start.pages.tsx'
 import { listStartUrls } from './start-urls.ts'
 
 /** The start page at `/`, the inbox and the demo client of a development server. */

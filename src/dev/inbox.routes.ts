@@ -5,8 +5,7 @@ import { addReadRoute } from '../http/read-routes.http.ts'
 import { renderMailDocument } from '../pages/mail-document.http.ts'
 import { renderPage } from '../pages/render-page.pages.tsx'
 import { renderErrorPage } from '../pages/responses.http.ts'
-import { InboxPage } from './inbox.pages.tsx'
-import { MailPage } from './mail-view.pages.tsx'
+import { InboxPage, MailPage } from './development.pages.tsx'
 
 type DesignedMail = StoredMessage & { html: string }
 

@@ -23,11 +23,30 @@ import {
 } from '../http/idempotency.ts'
 import { getRequestMeta, type RequestMeta, readTarget, toProvableRequest } from '../http/request.http.ts'
 import { readJson, readOptionalJson, readStream, setIdleTimeout } from '../http/request-body.http.ts'
-import { buildLinkHeader } from './link-header.ts'
+import { getPageLinks } from '../schema/page.ts'
 import { acquireStreamSlot, limitChecks, recheckChunks } from './ndjson-stream.ts'
 import { parseQuery } from './query.ts'
 import { type RestResponse, toRestErrorResponse } from './responses.ts'
 import { getAttachedHeaders, type RestRoute } from './route.ts'
+
+/**
+ * Builds the Link header of a list (RFC 8288): the first page, and the next and previous page if they exist,
+ * by cursor even when the request had a page number. Other parameters of the query stay unchanged.
+ */
+function buildLinkHeader(path: string, query: URLSearchParams, body: object): string {
+  const { after, before } = getPageLinks(body)
+  const buildLink = (rel: string, cursor: Record<string, string> = {}) => {
+    const target = new URLSearchParams(query)
+    for (const name of ['page', 'after', 'before']) target.delete(name)
+    for (const [name, value] of Object.entries(cursor)) target.set(name, value)
+    return `<${path}${target.size > 0 ? `?${target}` : ''}>; rel="${rel}"`
+  }
+  return [
+    buildLink('first'),
+    ...(before === null ? [] : [buildLink('prev', { before })]),
+    ...(after === null ? [] : [buildLink('next', { after })]),
+  ].join(', ')
+}
 
 type Params = Record<string, string>
 const getPathParams = (event: H3Event): Params => event.context.params ?? {}

@@ -1,7 +1,20 @@
 import * as z from 'zod'
 import { type FieldIssue, InvalidInput } from '../core/errors.ts'
 import { isJsonObject } from '../core/json/json-object.ts'
-import { isRealDate, parseDate } from './dates.ts'
+
+/** Whether a day exists in the Gregorian calendar, which is extended to year 0, a leap year. */
+function isRealDate(year: number, month: number, day: number): boolean {
+  const date = new Date(0)
+  date.setUTCFullYear(year, month - 1, day)
+  return date.getUTCMonth() === month - 1 && date.getUTCDate() === day
+}
+
+/** The numbers of a text that begins with YYYY-MM-DD. */
+export const parseDate = (text: string): [year: number, month: number, day: number] => [
+  Number(text.slice(0, 4)),
+  Number(text.slice(5, 7)),
+  Number(text.slice(8, 10)),
+]
 
 /** PostgreSQL rejects U+0000 and lone surrogates, which would otherwise end as a 500. */
 const isStorable = (text: string): boolean => !text.includes('\u0000') && text.isWellFormed()

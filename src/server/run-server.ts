@@ -1,6 +1,10 @@
 import cluster from 'node:cluster'
+import { listUnknownVariables } from '../core/env.ts'
 import { releaseYoungGeneration } from '../core/heap.ts'
 import { log } from '../core/log.ts'
+import { openLocations } from '../core/network/ip-location.ts'
+import { isTransientError } from '../core/transient-errors.ts'
+import { verifyMailServer } from '../delivery/mail.ts'
 import { startAccountDeletions } from '../jobs/account-deletions.ts'
 import { startCleanup } from '../jobs/cleanup.ts'
 import { startKeyRotation } from '../jobs/key-schedule.ts'
@@ -8,13 +12,38 @@ import { startRangeDivision } from '../jobs/user-ranges.ts'
 import { startLogoutDeliveries } from '../oidc/logout/logout-deliveries.ts'
 import { formatBanner } from './banner.ts'
 import { bootstrap } from './bootstrap.ts'
-import { startMetricsServer } from './metrics-server.ts'
-import { handleUncaughtErrors } from './process-errors.ts'
 import { closeRuntime, openRuntime } from './runtime.ts'
 import type { SentSchema } from './schema.ts'
-import { checkConfiguration } from './start-checks.ts'
 import { explainStartError } from './start-errors.ts'
+import { startMetricsServer } from './worker-metrics.ts'
 import { reportReady } from './workers.ts'
+
+/**
+ * Tries what the variables name. Throws when GEOIP_DB cannot be read. Warns of variables that look misspelled,
+ * and in the background of a mail server that does not accept a connection, which may be back before it is
+ * needed.
+ */
+function checkConfiguration(): void {
+  for (const warning of listUnknownVariables()) log.warn(warning)
+  openLocations()
+  void verifyMailServer().then((problem) => {
+    if (problem) log.warn({ err: problem }, 'SMTP_URL: the mail server cannot be used')
+  })
+}
+
+/**
+ * What nothing else has caught. Every connection has a listener for its errors, so that a lost one never gets
+ * here; if one does, the request that needed it fails and the process goes on. Any other exception ends the
+ * process, because its state is unknown.
+ */
+function handleUncaughtErrors(): void {
+  process.on('unhandledRejection', (error) => log.error({ err: error }, 'a rejection was not handled'))
+  process.on('uncaughtException', (error) => {
+    if (isTransientError(error)) return log.error({ err: error }, 'the error of a connection was not handled')
+    log.fatal({ err: error }, 'an exception was not handled')
+    process.exit(1)
+  })
+}
 
 /**
  * A process that has not stopped by then is terminated, because load balancers and systemd wait for ten

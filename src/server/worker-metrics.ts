@@ -1,7 +1,10 @@
 import cluster, { type Worker } from 'node:cluster'
 import { randomUUID } from 'node:crypto'
+import { createServer } from 'node:http'
 import { AggregatorRegistry } from 'prom-client'
+import { env } from '../core/env.ts'
 import { registry, renderMetrics } from '../core/metrics.ts'
+import { listenOnPort } from './listen.ts'
 
 // A scrape reaches any of the workers. It asks the supervisor, which collects the metrics of all.
 
@@ -48,4 +51,19 @@ export async function collectMetrics(): Promise<Response> {
   const text = await askSupervisor()
   if (text === null) return new Response('A worker process does not answer.\n', { status: 503 })
   return new Response(text, { headers: { 'content-type': registry.contentType } })
+}
+
+/** Serves /metrics on METRICS_PORT, if it is set. Returns the function that stops it. */
+export async function startMetricsServer(port = env.metricsPort): Promise<() => void> {
+  if (port === undefined) return () => {}
+  const server = createServer(async ({ method, url }, response) => {
+    if (method !== 'GET' || url !== '/metrics') return response.writeHead(404).end()
+    const metrics = await collectMetrics()
+    response.writeHead(metrics.status, Object.fromEntries(metrics.headers)).end(await metrics.text())
+  })
+  await listenOnPort(server, port)
+  return () => {
+    server.close()
+    server.closeAllConnections()
+  }
 }

@@ -4,7 +4,7 @@ import { NewRecoveryCodesPage } from '../../src/account/pages/sign-in/recovery-c
 import { describeScope, listConsentItems, toScopeConsentItems } from '../../src/consents/consent-items.ts'
 import { SCOPE_NAMES } from '../../src/core/scopes.ts'
 import { DemoClientPage } from '../../src/dev/demo-client.pages.tsx'
-import { InboxPage } from '../../src/dev/inbox.pages.tsx'
+import { InboxPage } from '../../src/dev/development.pages.tsx'
 import { getWords } from '../../src/languages/translations.ts'
 import { ConsentPage } from '../../src/oidc/signin/consent.pages.tsx'
 import { CodePage } from '../../src/oidc/signin/passcode/code.pages.tsx'

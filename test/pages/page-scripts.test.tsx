@@ -5,7 +5,7 @@ import { getWords } from '../../src/languages/translations.ts'
 import { COPY_SCRIPT, COPY_SCRIPT_PATH } from '../../src/pages/assets/copy-script.ts'
 import { LOCAL_TIME_SCRIPT, LOCAL_TIME_SCRIPT_PATH } from '../../src/pages/assets/local-time-script.ts'
 import { renderPage } from '../../src/pages/render-page.pages.tsx'
-import { buildSamplePages } from '../../src/server/preview/sample-pages.pages.tsx'
+import { buildSamplePages } from '../../src/server/preview/preview.routes.ts'
 import { RECOVERY_CODES } from '../../src/server/preview/samples.ts'
 import { launchBrowser, noBrowser } from '../support/browser.ts'
 

@@ -2,7 +2,7 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { STYLESHEET } from '../../src/pages/assets/stylesheet.ts'
 import { renderPage } from '../../src/pages/render-page.pages.tsx'
-import { buildSamplePages } from '../../src/server/preview/sample-pages.pages.tsx'
+import { buildSamplePages } from '../../src/server/preview/preview.routes.ts'
 import { launchBrowser, noBrowser } from '../support/browser.ts'
 import { PSEUDO_WORDS } from '../support/pseudo-language.ts'
 

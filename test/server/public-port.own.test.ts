@@ -42,7 +42,7 @@ describe('the public port', () => {
 
 describe('the metrics port', () => {
   test('serves metrics and nothing else', async ({ app: _ }) => {
-    const { startMetricsServer } = await import('../../src/server/metrics-server.ts')
+    const { startMetricsServer } = await import('../../src/server/worker-metrics.ts')
     const port = await freePort()
     onTestFinished(await startMetricsServer(port))
     const metrics = await fetch(`http://127.0.0.1:${port}/metrics`)

@@ -30,8 +30,7 @@ import {
 import { listConsentItems } from '../../src/consents/consent-items.ts'
 import { buildTotpUri, renderQrCode } from '../../src/credentials/second-factors/totp.ts'
 import { DemoClientPage } from '../../src/dev/demo-client.pages.tsx'
-import { InboxPage } from '../../src/dev/inbox.pages.tsx'
-import { StartPage } from '../../src/dev/start.pages.tsx'
+import { InboxPage, StartPage } from '../../src/dev/development.pages.tsx'
 import { IDP_TYPE } from '../../src/idps/provider/provider-types.ts'
 import {
   InvitationAcceptedPage,

@@ -1,18 +1,38 @@
 import { calculateJwkThumbprint, decodeProtectedHeader, EmbeddedJWK, errors, type JWK, jwtVerify } from 'jose'
 import { sha256Base64url } from '../../core/crypto.ts'
+import { type Diagnostics, OAuthError } from '../../core/oauth-error.ts'
 import { toEpochSeconds } from '../../core/time.ts'
 import { Handle } from '../../database/handle.ts'
 import { ASSERTION_ALGORITHMS, listClientAlgorithms, PRIVATE_JWK_MEMBERS } from '../../keys/public-keys.ts'
 import { toLogText } from '../../keys/token-claims.ts'
-import {
-  createClaimError,
-  createInvalidProofError,
-  createKeyError,
-  createNonceRequiredError,
-  createNotJwtError,
-} from './dpop-errors.ts'
 import { createNonce, getNonceStatus } from './dpop-nonces.ts'
 import { recordFirstUse } from './used-proofs.ts'
+
+/**
+ * An error as the token endpoint sends it; resources send it in a challenge. The description names the invalid part, since the
+ * caller created the proof; the expected values are diagnostics.
+ */
+const createInvalidProofError = (description: string, diagnostics: Diagnostics): OAuthError =>
+  new OAuthError('invalid_dpop_proof', description, { diagnostics })
+
+const createNotJwtError = (): OAuthError =>
+  createInvalidProofError('The DPoP header is not a JWT.', { reason: 'the DPoP header is not a JWT' })
+
+const createKeyError = (diagnostics: Diagnostics): OAuthError =>
+  createInvalidProofError('The key of the DPoP proof is missing or not acceptable.', diagnostics)
+
+const createClaimError = (claim: string, diagnostics: Diagnostics): OAuthError =>
+  createInvalidProofError(`The claim ${claim} of the DPoP proof is missing or does not match the request.`, {
+    ...diagnostics,
+    claim,
+  })
+
+const createNonceRequiredError = (reason: string): OAuthError =>
+  new OAuthError(
+    'use_dpop_nonce',
+    'The DPoP proof must have the nonce of the DPoP-Nonce header of this response.',
+    { diagnostics: { reason }, headers: { 'dpop-nonce': createNonce() } },
+  )
 
 /** Algorithms that proofs may be signed with: the same as for client assertions. */
 export const DPOP_ALGORITHMS = ASSERTION_ALGORITHMS

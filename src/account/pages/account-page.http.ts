@@ -1,6 +1,7 @@
 import type { Handlers, TenantCall } from '../../access/endpoint.http.ts'
-import type { Ctx } from '../../context/context.ts'
+import { type Ctx, toUserCtx } from '../../context/context.ts'
 import { Forbidden, ReauthenticationRequired } from '../../core/errors.ts'
+import { ACCOUNT_SCOPE, getRoleScopes } from '../../core/scopes.ts'
 import type { User } from '../../generated/prisma/client.ts'
 import { readTarget } from '../../http/request.http.ts'
 import { readForm, requireSingleParams } from '../../http/request-body.http.ts'
@@ -13,10 +14,24 @@ import { redirectTo } from '../../pages/responses.http.ts'
 import { type BrowserSession, findBrowserSession } from '../../sessions/sessions.ts'
 import { getUser } from '../../users/users.ts'
 import { STEP_UP_MAX_AGE_SECONDS } from '../step-up.ts'
-import { toAccountPageCtx } from './account-ctx.ts'
 import { redirectToSignIn } from './account-sign-in.http.ts'
 import type { Notice } from './notices.ts'
 import { type FieldLabel, type PageProblem, toPageProblem } from './page-problem.ts'
+
+/**
+ * The context of an action on an account page: the signed-in user, with the scope `account` and the scopes of the
+ * user's roles, because no application stands between the user and this server. It permits no more than a token
+ * with every scope: the services still require a recent sign-in.
+ */
+function toAccountPageCtx(ctx: Ctx, user: { id: string; roles: readonly string[] }, sessionId: string): Ctx {
+  const { actor, ...rest } = toUserCtx(ctx, { userId: user.id, sessionId })
+  if (actor.kind !== 'user') throw new Error('the context of a user has no user')
+  return {
+    ...rest,
+    actor: { ...actor, oidcScopes: new Set([ACCOUNT_SCOPE]) },
+    scopes: getRoleScopes(user.roles),
+  }
+}
 
 /** A page with a form that needs a recent sign-in leaves this long to fill it in. */
 const FORM_SECONDS = 5 * 60

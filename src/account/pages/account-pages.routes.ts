@@ -2,12 +2,13 @@ import type { H3 } from 'h3'
 import { addRoute } from '../../access/endpoint.http.ts'
 import { renderComponent, renderErrorPage } from '../../pages/responses.http.ts'
 import { findDeletionDays, findViewerDeletion } from '../account-deletion.ts'
+import { collectOwnData } from '../own-data.ts'
 import { type AccountPage, createPageHandlers } from './account-page.http.ts'
 import { NotSignedInPage } from './account-shell.pages.tsx'
 import { redirectToSignIn } from './account-sign-in.http.ts'
 import { ADDRESSES_PAGE } from './addresses.http.ts'
 import { APPS_PAGE } from './apps.http.ts'
-import { DATA_PAGE } from './data.http.ts'
+import { DataPage } from './data.pages.tsx'
 import { DELETION_PAGE } from './deletion.http.ts'
 import { OverviewPage } from './overview.pages.tsx'
 import { PROFILE_PAGE } from './profile.http.ts'
@@ -15,6 +16,24 @@ import { SESSIONS_PAGE } from './sessions.http.ts'
 import { AUTHENTICATOR_APP_PAGE } from './sign-in/authenticator-app.http.ts'
 import { RECOVERY_CODES_PAGE } from './sign-in/recovery-codes.http.ts'
 import { SIGN_IN_METHODS_PAGE } from './sign-in/sign-in-methods.http.ts'
+
+/** The download of what is stored about the user. */
+const DATA_PAGE: AccountPage = {
+  path: '/data',
+  needsRecentSignIn: true,
+  show: async ({ call, form }) => renderComponent(call.ctx, DataPage, { tenant: call.tenant, form }),
+  forms: {
+    download: async ({ ctx }) =>
+      new Response(`${JSON.stringify(await collectOwnData(ctx), null, 2)}\n`, {
+        headers: {
+          'content-type': 'application/json',
+          'content-disposition': `attachment; filename="${ctx.tenant}-account.json"`,
+          'cache-control': 'no-store',
+          'x-content-type-options': 'nosniff',
+        },
+      }),
+  },
+}
 
 const OVERVIEW_PAGE: AccountPage = {
   path: '',

@@ -3,8 +3,7 @@ import { addRoute, type TenantCall } from '../../access/endpoint.http.ts'
 import { API_PATHS, METADATA_PATH } from '../../access/protected-resources.ts'
 import { listPublicKeys } from '../../keys/keys.ts'
 import { createPublicJson, renderOAuthError } from '../../pages/responses.http.ts'
-import { buildDiscovery } from './discovery.ts'
-import { buildResourceMetadata } from './resource-metadata.ts'
+import { buildDiscovery, buildResourceMetadata } from './discovery.ts'
 
 const DISCOVERY_MAX_AGE_SECONDS = 300
 

@@ -1,4 +1,5 @@
 import type { CachedClient } from '../../access/client-cache.ts'
+import { buildClaims } from '../../users/claims.ts'
 import { selectReportedAcr } from '../model/acr.ts'
 import type { ClaimsRequest } from '../model/claims-request.ts'
 import { toScopeMember } from '../model/scopes.ts'
@@ -6,8 +7,20 @@ import type { TokenRequest, TokenResponse } from '../model/token-request.ts'
 import { issueAccessToken } from './access-tokens.ts'
 import { computeAudience, selectGrantAudience } from './audience.ts'
 import type { ClaimsUserJson } from './granted-user.sql.ts'
-import { buildIdTokenClaims } from './id-token-claims.ts'
 import { issueIdToken } from './id-tokens.ts'
+
+/**
+ * The claims about the user in an ID token: those that were requested for it (OIDC Core, section 5.5) and, when the
+ * client has `idTokenClaims`, those of the granted scopes.
+ */
+function buildIdTokenClaims(
+  { idTokenClaims }: Pick<CachedClient, 'idTokenClaims'>,
+  grant: { claimsUser: ClaimsUserJson | null; scopes: readonly string[]; claims: ClaimsRequest | null },
+): Record<string, unknown> {
+  if (!grant.claimsUser) return {}
+  const user = { ...grant.claimsUser, updatedAt: new Date(grant.claimsUser.updatedAt) }
+  return buildClaims(user, idTokenClaims ? grant.scopes : [], grant.claims?.id_token)
+}
 
 /** The lifetime for clients without tokenExpiryTime. */
 const DEFAULT_TOKEN_LIFETIME_SECONDS = 3600

@@ -6,12 +6,23 @@ import { env } from '../../core/env.ts'
 import { NotFound } from '../../core/errors.ts'
 import { renderMail } from '../../delivery/mail.pages.tsx'
 import { getRequestWords } from '../../languages/request-language.ts'
+import type { Words } from '../../languages/translations.ts'
 import { renderMailDocument } from '../../pages/mail-document.http.ts'
+import type { PageTenant } from '../../pages/page-shell.pages.tsx'
 import { renderPage } from '../../pages/render-page.pages.tsx'
 import { renderComponent, renderErrorPage } from '../../pages/responses.http.ts'
+import { buildAccountSamples } from './account-samples.pages.tsx'
+import { buildOutcomeSamples } from './outcome-samples.pages.tsx'
 import { PreviewPage } from './preview.pages.tsx'
 import { buildSampleMails } from './sample-mails.ts'
-import { buildSamplePages } from './sample-pages.pages.tsx'
+import { buildSignInSamples } from './sign-in-samples.pages.tsx'
+
+/** The pages on which a person meets a tenant, by name. Their forms lead nowhere. */
+export const buildSamplePages = (words: Words, tenant: PageTenant, now = new Date()) => ({
+  ...buildSignInSamples(words, tenant, now),
+  ...buildOutcomeSamples(words, tenant, now),
+  ...buildAccountSamples(tenant, now),
+})
 
 const PATH = '/brand/preview'
 

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { getWords } from '../../../src/languages/translations.ts'
-import { buildSamplePages } from '../../../src/server/preview/sample-pages.pages.tsx'
+import { buildSamplePages } from '../../../src/server/preview/preview.routes.ts'
 import { listSources } from '../../support/imports.ts'
 import { renderHtml } from '../../support/pages.tsx'
 

@@ -1,13 +1,15 @@
 import type { VNode } from 'preact'
 import { env } from '../core/env.ts'
+import { toSafeLink } from '../core/network/safe-link.ts'
 import type { StoredMessage } from '../delivery/inbox.ts'
 import { BidiText, PageShell } from '../pages/page-shell.pages.tsx'
+import type { StartUrl } from './start-urls.ts'
 
 /** The first number of six or ten digits of a text: the code. */
 const findCode = (body: string): string | null => /(?<!\d)\d{6}(?:\d{4})?(?!\d)/.exec(body)?.[0] ?? null
 
 /** The text of a message, with links to this server that can be followed. */
-export const MessageBody = ({ body }: { body: string }): VNode => (
+const MessageBody = ({ body }: { body: string }): VNode => (
   <pre dir="auto">
     {body.split(/(https?:\/\/\S+)/).map((part) =>
       part.startsWith(`${env.baseUrl}/`) ? (
@@ -98,5 +100,57 @@ export const InboxPage = ({ messages, to }: InboxPageProps): VNode => (
         ))}
       </ul>
     )}
+  </PageShell>
+)
+
+/** A mail of the development inbox: its HTML in a frame that runs no script, and its text. */
+export const MailPage = ({ mail: { id, subject, to, body } }: { mail: StoredMessage }): VNode => (
+  <PageShell
+    title="Mail"
+    heading={<BidiText>{subject}</BidiText>}
+    lead={
+      <>
+        To <BidiText>{to}</BidiText>
+      </>
+    }
+    wide
+  >
+    <iframe
+      class="mail"
+      src={`/dev/inbox/${id}/html`}
+      sandbox="allow-popups allow-popups-to-escape-sandbox"
+      title="The mail as HTML"
+    />
+    <h2>The mail as text</h2>
+    <div class="message">
+      <MessageBody body={body} />
+    </div>
+    <a class="button secondary" href={`/dev/inbox?to=${encodeURIComponent(to)}`}>
+      Back to the inbox
+    </a>
+  </PageShell>
+)
+
+/** What a development server has: the first page that somebody opens. */
+export const StartPage = ({ urls }: { urls: readonly StartUrl[] }): VNode => (
+  <PageShell
+    title="Vestibule is running"
+    lead="This is a development server. Continue with one of these."
+    wide
+  >
+    {/* biome-ignore lint/a11y/noRedundantRoles: VoiceOver takes a list without bullets for no list. */}
+    <ul class="messages" role="list">
+      {urls.map(({ label, url, description }) => (
+        <li class="message" key={label}>
+          <h2>
+            <a href={toSafeLink(url) ?? undefined}>{label}</a>
+          </h2>
+          <p>{description}</p>
+          <p class="hint">
+            <BidiText>{url}</BidiText>
+          </p>
+        </li>
+      ))}
+    </ul>
   </PageShell>
 )
