@@ -7,11 +7,11 @@ import {
   type PageInteraction,
   PageShell,
   type PageTenant,
-  StepForm,
 } from '../pages/page-shell.pages.tsx'
 import { AccountLink, WayOn } from '../pages/parts/continue-links.pages.tsx'
+import { LinkButton, StepButton } from '../pages/parts/controls.pages.tsx'
 import { ScriptedPart, WithoutScript } from '../pages/parts/scripted-part.pages.tsx'
-import { Message, useWords } from '../pages/parts/words.pages.tsx'
+import { Message, Paragraph, useWords } from '../pages/parts/words.pages.tsx'
 import { Moment } from './pages/moment.pages.tsx'
 
 /** The part that the script shows, with the parameters of the script and what it says. */
@@ -70,9 +70,7 @@ export const EnrollmentPage = ({ tenant, label, token, path, onward }: Enrollmen
     lead={<Message of="enroll.lead" label={<BidiText>{label}</BidiText>} />}
     tenant={tenant}
   >
-    <p>
-      <Message of="enroll.text" />
-    </p>
+    <Paragraph of="enroll.text" />
     <WithoutScript>
       <p class="error">
         <Message of="enroll.script" />
@@ -92,9 +90,7 @@ export const EnrollmentPage = ({ tenant, label, token, path, onward }: Enrollmen
     </EnrollmentArea>
     {onward && (
       <div class="alternatives">
-        <a class="button quiet" href={onward.skipTo}>
-          <Message of="action.notNow" />
-        </a>
+        <LinkButton href={onward.skipTo} of="action.notNow" look="quiet" />
       </div>
     )}
     <script src={ENROLLMENT_SCRIPT_PATH} defer />
@@ -127,9 +123,7 @@ export const EnrolledPage = ({
 /** One page for every reason, so that it does not reveal whether a link ever existed. */
 export const EnrollmentExpiredPage = ({ tenant }: { tenant: PageTenant }): VNode => (
   <PageShell title={<Message of="enroll.expiredTitle" />} tenant={tenant} outcome="bad" isError>
-    <p>
-      <Message of="enroll.expiredText" />
-    </p>
+    <Paragraph of="enroll.expiredText" />
     <AccountLink tenant={tenant} />
   </PageShell>
 )
@@ -143,9 +137,7 @@ export const EnrollmentWaitingPage = ({
   usableAt: Date
 }): VNode => (
   <PageShell title={<Message of="enroll.waitingTitle" />} tenant={tenant} outcome="neutral">
-    <p>
-      <Message of="enroll.waitingText" time={<Moment at={usableAt} timeZone={null} style="long" />} />
-    </p>
+    <Paragraph of="enroll.waitingText" time={<Moment at={usableAt} timeZone={null} style="long" />} />
     <AccountLink tenant={tenant} />
   </PageShell>
 )
@@ -163,23 +155,15 @@ export const CancelEnrollmentPage = ({
     lead={<Message of="enroll.cancelLead" />}
     tenant={tenant}
   >
-    <p>
-      <Message of="enroll.cancelText" />
-    </p>
-    <StepForm interaction={interaction} step="cancel-link" class="stack">
-      <button type="submit" class="primary">
-        <Message of="enroll.cancel" />
-      </button>
-    </StepForm>
+    <Paragraph of="enroll.cancelText" />
+    <StepButton interaction={interaction} step="cancel-link" class="stack" of="enroll.cancel" />
   </PageShell>
 )
 
 /** Shown when the link was canceled. */
 export const EnrollmentCanceledPage = ({ tenant }: { tenant: PageTenant }): VNode => (
   <PageShell title={<Message of="enroll.canceledTitle" />} tenant={tenant} outcome="good">
-    <p>
-      <Message of="enroll.canceledText" />
-    </p>
+    <Paragraph of="enroll.canceledText" />
     <AccountLink tenant={tenant} />
   </PageShell>
 )

@@ -10,7 +10,8 @@ import {
   StepForm,
 } from '../pages/page-shell.pages.tsx'
 import { AccountLink, WayOn } from '../pages/parts/continue-links.pages.tsx'
-import { Message } from '../pages/parts/words.pages.tsx'
+import { SubmitButton } from '../pages/parts/controls.pages.tsx'
+import { Hint, Message, Paragraph } from '../pages/parts/words.pages.tsx'
 import { type AccountEntries, AccountFields } from '../sign-up/account-fields.pages.tsx'
 
 type InvitationPageProps = {
@@ -59,13 +60,9 @@ export const InvitationPage = ({
     {error && <ErrorMessage>{error}</ErrorMessage>}
     <StepForm interaction={interaction} step="accept" class="stack">
       {account && <AccountFields {...account} />}
-      <button type="submit" class="primary">
-        <Message of={account ? 'signUp.submit' : 'invitation.accept'} />
-      </button>
+      <SubmitButton of={account ? 'signUp.submit' : 'invitation.accept'} />
     </StepForm>
-    <p class="hint">
-      <Message of="invitation.unexpected" />
-    </p>
+    <Hint of="invitation.unexpected" />
   </PageShell>
 )
 
@@ -93,9 +90,7 @@ export const InvitationAcceptedPage = ({ tenant, client, startAt }: AcceptedPage
 /** One page for every reason, so that it does not reveal whether a link ever existed. */
 export const InvitationExpiredPage = ({ tenant }: { tenant: PageTenant }): VNode => (
   <PageShell title={<Message of="invitation.expiredTitle" />} tenant={tenant} outcome="bad" isError>
-    <p>
-      <Message of="invitation.expiredText" />
-    </p>
+    <Paragraph of="invitation.expiredText" />
     <AccountLink tenant={tenant} />
   </PageShell>
 )

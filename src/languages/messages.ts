@@ -36,6 +36,11 @@ export type ArgumentsOf<Key extends MessageKey> = ArgumentsIn<English[Key]>
 /** The names of the tags of a message, such as `link` in "Read the <link>terms</link>". */
 export type TagsOf<Key extends MessageKey> = TagsIn<English[Key]>
 
+/** The keys of the messages without arguments and tags. */
+export type PlainMessageKey = {
+  [Key in MessageKey]: [ArgumentsOf<Key> | TagsOf<Key>] extends [never] ? Key : never
+}[MessageKey]
+
 /** The messages of a language, by the keys of the English ones. */
 export type Catalog = Record<MessageKey, string>
 

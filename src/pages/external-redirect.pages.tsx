@@ -1,6 +1,7 @@
 import type { VNode } from 'preact'
 import { BidiText, type PageClient, PageShell, type PageTenant } from './page-shell.pages.tsx'
 import { ContinueLink } from './parts/continue-links.pages.tsx'
+import { StrongText } from './parts/controls.pages.tsx'
 import { Message } from './parts/words.pages.tsx'
 
 type LeavePageProps = {
@@ -19,16 +20,7 @@ const toPlace = (url: string): string => new URL(url).host || new URL(url).proto
 export const LeavePage = ({ tenant, client, url }: LeavePageProps): VNode => (
   <PageShell
     title={<Message of="leave.title" />}
-    lead={
-      <Message
-        of="leave.lead"
-        place={
-          <strong>
-            <BidiText>{toPlace(url)}</BidiText>
-          </strong>
-        }
-      />
-    }
+    lead={<Message of="leave.lead" place={<StrongText>{toPlace(url)}</StrongText>} />}
     tenant={tenant}
     client={client}
   >

@@ -118,10 +118,12 @@ const TITLE_BY_STATUS: Record<number, Extract<MessageKey, `error.${number}`>> = 
   503: 'error.503',
 }
 
+export type PageComponent<Props> = FunctionComponent<Props>
+
 /** Renders a page component to a response. */
 export const renderComponent = <Props extends object>(
   reader: Reader,
-  component: FunctionComponent<Props>,
+  component: PageComponent<Props>,
   props: NoInfer<Props>,
   options: RenderOptions = {},
 ): Response => renderPage(h(component, props) as VNode, options, reader)

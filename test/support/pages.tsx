@@ -156,6 +156,7 @@ export function pagesWith(text: string, brand: Brand = {}) {
   ]
   const asks = listConsentItems(['openid', 'account', text], [])
   const sentAt = new Date('2030-01-01T00:00:00Z')
+  const account = { tenant, form: interaction, timeZone: null, messages: [text] }
   return {
     pending: (
       <SignInPage
@@ -300,21 +301,14 @@ export function pagesWith(text: string, brand: Brand = {}) {
     'enrollment-cancel': <CancelEnrollmentPage {...{ tenant, interaction }} />,
     'enrollment-canceled': <EnrollmentCanceledPage tenant={tenant} />,
     account: <OverviewPage {...{ tenant, person }} canDelete deletedAt={sentAt} />,
-    'account-deletion': (
-      <DeletionPage {...{ tenant, form: interaction }} days={7} dueAt={null} timeZone={null} />
-    ),
+    'account-deletion': <DeletionPage {...account} days={7} dueAt={null} />,
     'account-deletion-pending': (
-      <DeletionPage
-        {...{ tenant, form: interaction }}
-        days={7}
-        dueAt={sentAt}
-        timeZone={null}
-        notice="notice.deletionRequested"
-      />
+      <DeletionPage {...account} days={7} dueAt={sentAt} notice="notice.deletionRequested" />
     ),
     'account-apps': (
       <AppsPage
-        {...{ tenant, form: interaction, hasMore: true, messages: [text], timeZone: null }}
+        {...account}
+        hasMore
         notice="notice.accessRemoved"
         apps={[
           { clientId: text, clientUri: toLink(text), name: text, words: [text], apis: [text], since: sentAt },
@@ -323,12 +317,13 @@ export function pagesWith(text: string, brand: Brand = {}) {
     ),
     'account-sign-in-methods': (
       <SignInMethodsPage
-        {...{ tenant, messages: [text] }}
+        {...account}
         notice="notice.removed"
         acceptsCodes
         parts={[
           <CredentialsPart
-            {...{ form: interaction, hasMore: true, timeZone: null }}
+            {...account}
+            hasMore
             credentials={[null, text].map((name) => ({
               id: `cred_${name}`,
               type: 'totp' as const,
@@ -338,7 +333,7 @@ export function pagesWith(text: string, brand: Brand = {}) {
             }))}
           />,
           <IdentitiesPart
-            {...{ form: interaction, timeZone: null }}
+            {...account}
             providers={[{ id: 'partner', name: text }]}
             identities={[null, text].map((account) => ({
               idpId: `${account}`,
@@ -354,7 +349,7 @@ export function pagesWith(text: string, brand: Brand = {}) {
     ),
     'account-profile': (
       <ProfilePage
-        {...{ tenant, form: interaction, messages: [text] }}
+        {...account}
         fields={listProfileFields().map((field) => ({ ...field, input: 'text' }))}
         values={Object.fromEntries(listProfileFields().map(({ name }) => [name, text]))}
         updatedAt={text}
@@ -362,7 +357,7 @@ export function pagesWith(text: string, brand: Brand = {}) {
     ),
     'account-addresses': (
       <AddressesPage
-        {...{ tenant, form: interaction, messages: [text] }}
+        {...account}
         addresses={(['email', 'phone'] as const).map((kind) => ({
           kind,
           address: text,
@@ -373,20 +368,16 @@ export function pagesWith(text: string, brand: Brand = {}) {
       />
     ),
     'account-authenticator-app': (
-      <AuthenticatorAppPage
-        {...{ tenant, form: interaction, messages: [text] }}
-        enrollment={{ token: text, ...describeKey(text) }}
-      />
+      <AuthenticatorAppPage {...account} enrollment={{ token: text, ...describeKey(text) }} />
     ),
-    'account-recovery-codes': (
-      <CreateRecoveryCodesPage {...{ tenant, form: interaction, messages: [text] }} />
-    ),
+    'account-recovery-codes': <CreateRecoveryCodesPage {...account} />,
     'account-new-recovery-codes': <NewRecoveryCodesPage {...{ tenant }} codes={['0123-4567-89ab-cdef']} />,
-    'account-data': <DataPage {...{ tenant, form: interaction }} />,
+    'account-data': <DataPage {...account} />,
     'account-signed-out': <NotSignedInPage tenant={tenant} />,
     'account-sessions': (
       <SessionsPage
-        {...{ tenant, form: interaction, hasMore: true, messages: [text] }}
+        {...account}
+        hasMore
         timeZone="Europe/Vienna"
         notice="notice.signedOut"
         sessions={[true, false].map((isCurrent) => ({

@@ -10,13 +10,20 @@ import { nameCookie, readSessionToken } from '../../pages/cookies.ts'
 import { createCsrfToken, isCsrfToken } from '../../pages/csrf.ts'
 import { answerOnce } from '../../pages/form-answers.ts'
 import type { PageInteraction } from '../../pages/page-shell.pages.tsx'
-import { redirectTo } from '../../pages/responses.http.ts'
+import type { RenderOptions } from '../../pages/render-page.pages.tsx'
+import { type PageComponent, redirectTo, renderComponent } from '../../pages/responses.http.ts'
 import { type BrowserSession, findBrowserSession } from '../../sessions/sessions.ts'
 import { getUser } from '../../users/users.ts'
 import { STEP_UP_MAX_AGE_SECONDS } from '../step-up.ts'
+import type { AccountPageProps } from './account-shell.pages.tsx'
 import { redirectToSignIn } from './account-sign-in.http.ts'
-import type { Notice } from './notices.ts'
-import { type FieldLabel, type PageProblem, toPageProblem } from './page-problem.ts'
+import {
+  type FieldLabel,
+  type Notice,
+  type NoticeName,
+  type PageProblem,
+  toPageProblem,
+} from './page-problem.ts'
 
 /**
  * The context of an action on an account page: the signed-in user, with the scope `account` and the scopes of the
@@ -48,8 +55,8 @@ export type AccountVisit = {
   notice: Notice | null
 }
 
-/** What follows a form: the page with one of its notices, or another response. */
-type FormResult = { done: string } | Response
+/** Handles a form, whose fields it gets. */
+type FormHandler = (visit: AccountVisit, form: Record<string, string>) => Promise<Response>
 
 /** A page of a signed-in user: `path` follows `root`. */
 export type AccountPage = {
@@ -59,10 +66,11 @@ export type AccountPage = {
   /** The page is shown after a recent sign-in only. */
   needsRecentSignIn?: boolean
   show: (visit: AccountVisit, problem: PageProblem | null) => Promise<Response>
-  /** The forms by their `step`. */
-  forms?: Record<string, (visit: AccountVisit, form: Record<string, string>) => Promise<FormResult>>
-  /** What was done, by the name in `done`. */
-  notices?: Record<string, Notice>
+  /** The forms by their `step`. After one with a notice, the page is shown with it. */
+  forms?: Record<
+    string,
+    FormHandler | [done: NoticeName, work: (...form: Parameters<FormHandler>) => Promise<unknown>]
+  >
   /** How errors name the fields. */
   labels?: Record<string, FieldLabel>
 }
@@ -90,7 +98,6 @@ async function findVisit(call: TenantCall, page: AccountPage): Promise<AccountVi
   if (ctx.language) ctx.language.userLocale = user.locale
   const action = toPath(call, page)
   const { done = '', proof } = requireSingleParams(readTarget(event).query)
-  const notices = page.notices ?? {}
   // Only what a form of this session did is said to be done.
   const isDone = isCsrfToken(proof, 'account-done', ctx.tenant, session.id, page.path, done)
   return {
@@ -99,12 +106,25 @@ async function findVisit(call: TenantCall, page: AccountPage): Promise<AccountVi
     user,
     session,
     form: { action, csrf: createCsrfToken('account', ctx.tenant, session.id, page.path) },
-    notice: isDone && Object.hasOwn(notices, done) ? (notices[done] as Notice) : null,
+    notice: isDone ? (`notice.${done}` as Notice) : null,
   }
 }
 
+/** Renders the page of a visit, with what every account page shows. */
+export function renderVisit<Props extends AccountPageProps>(
+  { call, ctx, user, form, notice }: AccountVisit,
+  problem: PageProblem | null,
+  component: PageComponent<Props>,
+  props: NoInfer<Omit<Props, keyof AccountPageProps>> & Pick<AccountPageProps, 'messages'>,
+  options: RenderOptions = {},
+): Response {
+  const { messages, status } = problem ?? {}
+  const common = { tenant: call.tenant, form, timeZone: user.zoneinfo, notice, messages }
+  return renderComponent(ctx, component, { ...common, ...props } as never, { status, ...options })
+}
+
 /** Leads to the account page at a path, with one of its notices. */
-export function redirectToNotice({ ctx, session }: AccountVisit, path: string, done: string): Response {
+export function redirectToNotice({ ctx, session }: AccountVisit, path: string, done: NoticeName): Response {
   const proof = createCsrfToken('account-done', ctx.tenant, session.id, path, done)
   return redirectTo(`/${ctx.tenant}/account${path}?${new URLSearchParams({ done, proof })}`)
 }
@@ -161,10 +181,13 @@ async function dispatchForm(
   const { call } = visit
   const forms = page.forms ?? {}
   const { csrf: _, step = '', ...values } = form
-  if (!Object.hasOwn(forms, step)) return redirectTo(toPath(call, page))
+  const handle = Object.hasOwn(forms, step) ? forms[step] : undefined
+  if (!handle) return redirectTo(toPath(call, page))
   try {
-    const result = await (forms[step] as NonNullable<(typeof forms)[string]>)(visit, values)
-    return result instanceof Response ? result : redirectToNotice(visit, page.path, result.done)
+    if (typeof handle === 'function') return await handle(visit, values)
+    const [done, work] = handle
+    await work(visit, values)
+    return redirectToNotice(visit, page.path, done)
   } catch (error) {
     if (error instanceof ReauthenticationRequired) return redirectToRecentSignIn(call, page, visit.session)
     const problem = toPageProblem(getRequestWords(call.ctx), error, page.labels ?? {}, values)

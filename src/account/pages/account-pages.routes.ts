@@ -3,7 +3,7 @@ import { addRoute } from '../../access/endpoint.http.ts'
 import { renderComponent, renderErrorPage } from '../../pages/responses.http.ts'
 import { findDeletionDays, findViewerDeletion } from '../account-deletion.ts'
 import { collectOwnData } from '../own-data.ts'
-import { type AccountPage, createPageHandlers } from './account-page.http.ts'
+import { type AccountPage, createPageHandlers, renderVisit } from './account-page.http.ts'
 import { NotSignedInPage } from './account-shell.pages.tsx'
 import { redirectToSignIn } from './account-sign-in.http.ts'
 import { ADDRESSES_PAGE } from './addresses.http.ts'
@@ -21,7 +21,7 @@ import { SIGN_IN_METHODS_PAGE } from './sign-in/sign-in-methods.http.ts'
 const DATA_PAGE: AccountPage = {
   path: '/data',
   needsRecentSignIn: true,
-  show: async ({ call, form }) => renderComponent(call.ctx, DataPage, { tenant: call.tenant, form }),
+  show: async (visit, problem) => renderVisit(visit, problem, DataPage, {}),
   forms: {
     download: async ({ ctx }) =>
       new Response(`${JSON.stringify(await collectOwnData(ctx), null, 2)}\n`, {

@@ -1,4 +1,6 @@
 import type { ComponentChildren, VNode } from 'preact'
+import type { PlainMessageKey } from '../../languages/messages.ts'
+import type { PageInteraction } from '../../pages/page-shell.pages.tsx'
 import {
   BidiText,
   ErrorMessage,
@@ -6,30 +8,37 @@ import {
   PageShell,
   type PageTenant,
 } from '../../pages/page-shell.pages.tsx'
+import { LinkButton } from '../../pages/parts/controls.pages.tsx'
 import { Message } from '../../pages/parts/words.pages.tsx'
-import type { Notice } from './notices.ts'
+import type { Notice } from './page-problem.ts'
 
-type AccountShellProps = {
+/** What every account page shows. */
+export type AccountPageProps = {
   tenant: PageTenant
-  title: VNode | string
-  lead?: ComponentChildren
+  /** Where its forms are posted. */
+  form: PageInteraction
+  timeZone: string | null
   /** What was done. */
   notice?: Notice | null
   /** Why the form was rejected, in sentences. */
   messages?: readonly string[]
+}
+
+type AccountShellProps = Pick<AccountPageProps, 'tenant' | 'notice' | 'messages'> & {
+  title: PlainMessageKey
+  lead: ComponentChildren
   children: ComponentChildren
 }
 
 /** The frame of an account page, with the way back to the overview. */
-export const AccountShell = ({
-  tenant,
-  title,
-  lead,
-  notice,
-  messages = [],
-  children,
-}: AccountShellProps): VNode => (
-  <PageShell title={title} lead={lead} tenant={tenant} isError={messages.length > 0} wide>
+export const AccountShell = ({ tenant, notice, messages = [], ...page }: AccountShellProps): VNode => (
+  <PageShell
+    title={<Message of={page.title} />}
+    lead={page.lead}
+    tenant={tenant}
+    isError={messages.length > 0}
+    wide
+  >
     {notice && (
       <p class="pending" role="status">
         <Message of={notice} />
@@ -40,11 +49,9 @@ export const AccountShell = ({
         <BidiText>{message}</BidiText>
       </ErrorMessage>
     ))}
-    {children}
+    {page.children}
     <div class="alternatives">
-      <a class="button quiet" href={`/${tenant.tenantId}/account`}>
-        <Message of="account.back" />
-      </a>
+      <LinkButton href={`/${tenant.tenantId}/account`} of="account.back" look="quiet" />
     </div>
   </PageShell>
 )
@@ -56,8 +63,6 @@ export const NotSignedInPage = ({ tenant }: { tenant: PageTenant }): VNode => (
     lead={<Message of="account.signedOutLead" tenant={<BidiText>{getTenantName(tenant)}</BidiText>} />}
     tenant={tenant}
   >
-    <a class="button primary" href={`/${tenant.tenantId}/account`}>
-      <Message of="action.signIn" />
-    </a>
+    <LinkButton href={`/${tenant.tenantId}/account`} of="action.signIn" />
   </PageShell>
 )

@@ -1,9 +1,8 @@
-import { renderComponent } from '../../pages/responses.http.ts'
 import { findPendingChanges } from '../address-changes.ts'
 import { confirmEmailChange, confirmPhoneNumberChange } from '../confirm-address-change.ts'
 import { removeViewerPhoneNumber } from '../phone-number-removal.ts'
 import { requestEmailChange, requestPhoneNumberChange } from '../request-address-change.ts'
-import type { AccountPage, AccountVisit } from './account-page.http.ts'
+import { type AccountPage, type AccountVisit, renderVisit } from './account-page.http.ts'
 import { AddressesPage, type ShownAddress } from './addresses.pages.tsx'
 
 /** A change that was confirmed is not pending. */
@@ -33,45 +32,26 @@ async function listShownAddresses({ ctx, user }: AccountVisit): Promise<ShownAdd
 /** The addresses of the user, each of which changes by proof. */
 export const ADDRESSES_PAGE: AccountPage = {
   path: '/addresses',
-  notices: {
-    requested: 'notice.requested',
-    changed: 'notice.changed',
-    removed: 'notice.phoneRemoved',
-  },
   labels: { email: 'label.email', phoneNumber: 'label.phone', code: 'label.code' },
   show: async (visit, problem) =>
-    renderComponent(
-      visit.ctx,
-      AddressesPage,
-      {
-        tenant: visit.call.tenant,
-        form: visit.form,
-        addresses: await listShownAddresses(visit),
-        notice: visit.notice,
-        messages: problem?.messages,
-      },
-      { status: problem?.status },
-    ),
+    renderVisit(visit, problem, AddressesPage, { addresses: await listShownAddresses(visit) }),
   forms: {
-    'change-email': async ({ ctx }, { address = '' }) => {
-      await requestEmailChange(ctx, { email: address })
-      return { done: 'requested' }
-    },
-    'change-phone': async ({ ctx }, { address = '' }) => {
-      await requestPhoneNumberChange(ctx, { phoneNumber: address })
-      return { done: 'requested' }
-    },
-    'confirm-email': async ({ ctx }, { address = '', code = '' }) => {
-      await confirmEmailChange(ctx, { email: address, code })
-      return { done: 'changed' }
-    },
-    'confirm-phone': async ({ ctx }, { address = '', code = '' }) => {
-      await confirmPhoneNumberChange(ctx, { phoneNumber: address, code })
-      return { done: 'changed' }
-    },
-    'remove-phone': async ({ ctx }, { address = '' }) => {
-      await removeViewerPhoneNumber(ctx, { phoneNumber: address })
-      return { done: 'removed' }
-    },
+    'change-email': ['requested', ({ ctx }, { address = '' }) => requestEmailChange(ctx, { email: address })],
+    'change-phone': [
+      'requested',
+      ({ ctx }, { address = '' }) => requestPhoneNumberChange(ctx, { phoneNumber: address }),
+    ],
+    'confirm-email': [
+      'changed',
+      ({ ctx }, { address = '', code = '' }) => confirmEmailChange(ctx, { email: address, code }),
+    ],
+    'confirm-phone': [
+      'changed',
+      ({ ctx }, { address = '', code = '' }) => confirmPhoneNumberChange(ctx, { phoneNumber: address, code }),
+    ],
+    'remove-phone': [
+      'phoneRemoved',
+      ({ ctx }, { address = '' }) => removeViewerPhoneNumber(ctx, { phoneNumber: address }),
+    ],
   },
 }

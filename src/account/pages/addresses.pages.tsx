@@ -1,9 +1,9 @@
 import type { VNode } from 'preact'
-import { BidiText, type PageInteraction, type PageTenant, StepForm } from '../../pages/page-shell.pages.tsx'
+import { BidiText, type PageInteraction, StepForm } from '../../pages/page-shell.pages.tsx'
 import { CodeForm } from '../../pages/parts/code-form.pages.tsx'
-import { Message } from '../../pages/parts/words.pages.tsx'
-import { AccountShell } from './account-shell.pages.tsx'
-import type { Notice } from './notices.ts'
+import { PlainList, StepButton, SubmitButton } from '../../pages/parts/controls.pages.tsx'
+import { Message, Paragraph } from '../../pages/parts/words.pages.tsx'
+import { type AccountPageProps, AccountShell } from './account-shell.pages.tsx'
 
 /** An address of the user, and the change of it that waits for its code. */
 export type ShownAddress = {
@@ -16,13 +16,7 @@ export type ShownAddress = {
   canRemove: boolean
 }
 
-type AddressesPageProps = {
-  tenant: PageTenant
-  form: PageInteraction
-  addresses: readonly ShownAddress[]
-  notice?: Notice | null
-  messages?: readonly string[]
-}
+type AddressesPageProps = AccountPageProps & { addresses: readonly ShownAddress[] }
 
 const KINDS = {
   email: {
@@ -41,9 +35,7 @@ const KINDS = {
 
 const PendingChange = ({ form, kind, pending }: ShownAddress & { form: PageInteraction }): VNode => (
   <div class="pending">
-    <p>
-      <Message of="addresses.pending" address={<BidiText>{pending}</BidiText>} />
-    </p>
+    <Paragraph of="addresses.pending" address={<BidiText>{pending}</BidiText>} />
     <CodeForm
       interaction={form}
       step={`confirm-${kind}`}
@@ -94,17 +86,16 @@ const Address = ({ form, ...shown }: ShownAddress & { form: PageInteraction }): 
             required
           />
         </div>
-        <button type="submit" class="secondary">
-          <Message of="addresses.send" />
-        </button>
+        <SubmitButton of="addresses.send" look="secondary" />
       </StepForm>
       {canRemove && (
-        <StepForm interaction={form} step={`remove-${kind}`}>
-          <input type="hidden" name="address" value={address ?? ''} />
-          <button type="submit" class="quiet">
-            <Message of="methods.remove" />
-          </button>
-        </StepForm>
+        <StepButton
+          interaction={form}
+          step={`remove-${kind}`}
+          of="methods.remove"
+          look="quiet"
+          fields={{ address: address ?? '' }}
+        />
       )}
     </li>
   )
@@ -114,18 +105,12 @@ const Address = ({ form, ...shown }: ShownAddress & { form: PageInteraction }): 
  * Lists the addresses of the user. Posts `step=change-email` or `change-phone` with `address`, `confirm-email` or
  * `confirm-phone` with `address` and `code`, or `remove-phone` with `address`.
  */
-export const AddressesPage = ({ tenant, form, addresses, ...shell }: AddressesPageProps): VNode => (
-  <AccountShell
-    tenant={tenant}
-    title={<Message of="account.addresses" />}
-    lead={<Message of="addresses.lead" />}
-    {...shell}
-  >
-    {/* biome-ignore lint/a11y/noRedundantRoles: VoiceOver does not announce a list without bullets as a list. */}
-    <ul class="messages" role="list">
+export const AddressesPage = ({ form, addresses, ...shell }: AddressesPageProps): VNode => (
+  <AccountShell {...shell} title="account.addresses" lead={<Message of="addresses.lead" />}>
+    <PlainList class="messages">
       {addresses.map((address) => (
         <Address key={address.kind} form={form} {...address} />
       ))}
-    </ul>
+    </PlainList>
   </AccountShell>
 )

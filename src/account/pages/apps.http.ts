@@ -3,9 +3,8 @@ import { listConsentItems } from '../../consents/consent-items.ts'
 import { listUserConsents } from '../../consents/consents.ts'
 import { localizeClient } from '../../languages/localize-client.ts'
 import { getRequestWords } from '../../languages/request-language.ts'
-import { renderComponent } from '../../pages/responses.http.ts'
 import { revokeViewerConsent } from '../consents.ts'
-import type { AccountPage, AccountVisit } from './account-page.http.ts'
+import { type AccountPage, type AccountVisit, renderVisit } from './account-page.http.ts'
 import { AppsPage } from './apps.pages.tsx'
 
 /** The page shows this many apps at most. */
@@ -30,25 +29,6 @@ async function listShownApps({ ctx, user }: AccountVisit) {
 /** The apps that the user has consented to. */
 export const APPS_PAGE: AccountPage = {
   path: '/apps',
-  notices: { removed: 'notice.accessRemoved' },
-  show: async (visit, problem) =>
-    renderComponent(
-      visit.ctx,
-      AppsPage,
-      {
-        tenant: visit.call.tenant,
-        form: visit.form,
-        timeZone: visit.user.zoneinfo,
-        ...(await listShownApps(visit)),
-        notice: visit.notice,
-        messages: problem?.messages,
-      },
-      { status: problem?.status },
-    ),
-  forms: {
-    remove: async ({ ctx }, { client = '' }) => {
-      await revokeViewerConsent(ctx, client)
-      return { done: 'removed' }
-    },
-  },
+  show: async (visit, problem) => renderVisit(visit, problem, AppsPage, await listShownApps(visit)),
+  forms: { remove: ['accessRemoved', ({ ctx }, { client = '' }) => revokeViewerConsent(ctx, client)] },
 }

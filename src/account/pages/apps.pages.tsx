@@ -1,16 +1,10 @@
 import type { VNode } from 'preact'
-import {
-  BidiText,
-  ClientName,
-  type PageInteraction,
-  type PageTenant,
-  StepForm,
-} from '../../pages/page-shell.pages.tsx'
+import { BidiText, ClientName } from '../../pages/page-shell.pages.tsx'
 import { ApiItem } from '../../pages/parts/api-item.pages.tsx'
-import { Message, useWords } from '../../pages/parts/words.pages.tsx'
-import { AccountShell } from './account-shell.pages.tsx'
+import { PlainList, StepButton } from '../../pages/parts/controls.pages.tsx'
+import { Hint, Message, useWords } from '../../pages/parts/words.pages.tsx'
+import { type AccountPageProps, AccountShell } from './account-shell.pages.tsx'
 import { Moment } from './moment.pages.tsx'
-import type { Notice } from './notices.ts'
 
 /** An app that the user has given access to the account. */
 export type ShownApp = {
@@ -23,35 +17,20 @@ export type ShownApp = {
   since: Date
 }
 
-type AppsPageProps = {
-  tenant: PageTenant
-  form: PageInteraction
-  timeZone: string | null
+type AppsPageProps = AccountPageProps & {
   apps: readonly ShownApp[]
   /** There are more than the page shows. */
   hasMore: boolean
-  notice?: Notice | null
-  messages?: readonly string[]
 }
 
 /** Lists the apps that the user has consented to. Posts `step=remove` with `client`. */
-export function AppsPage({ tenant, form, timeZone, apps, hasMore, ...shell }: AppsPageProps): VNode {
+export function AppsPage({ form, timeZone, apps, hasMore, ...shell }: AppsPageProps): VNode {
   const words = useWords()
   return (
-    <AccountShell
-      tenant={tenant}
-      title={<Message of="account.apps" />}
-      lead={<Message of="apps.lead" />}
-      {...shell}
-    >
-      {apps.length === 0 && (
-        <p class="hint">
-          <Message of="apps.none" />
-        </p>
-      )}
+    <AccountShell {...shell} title="account.apps" lead={<Message of="apps.lead" />}>
+      {apps.length === 0 && <Hint of="apps.none" />}
       {apps.length > 0 && (
-        // biome-ignore lint/a11y/noRedundantRoles: VoiceOver does not announce a list without bullets as a list.
-        <ul class="messages" role="list">
+        <PlainList class="messages">
           {apps.map(({ clientId, name, clientUri, words: asks, apis, since }) => (
             <li class="message" key={clientId}>
               <h2>
@@ -67,24 +46,20 @@ export function AppsPage({ tenant, form, timeZone, apps, hasMore, ...shell }: Ap
                   <ApiItem key={api} api={api} />
                 ))}
               </ul>
-              <p class="hint">
-                <Message of="apps.since" time={<Moment at={since} timeZone={timeZone} />} />
-              </p>
-              <StepForm interaction={form} step="remove">
-                <input type="hidden" name="client" value={clientId} />
-                <button type="submit" class="secondary" aria-label={words.text('apps.removeName', { name })}>
-                  <Message of="apps.remove" />
-                </button>
-              </StepForm>
+              <Hint of="apps.since" time={<Moment at={since} timeZone={timeZone} />} />
+              <StepButton
+                interaction={form}
+                step="remove"
+                of="apps.remove"
+                look="secondary"
+                fields={{ client: clientId }}
+                label={words.text('apps.removeName', { name })}
+              />
             </li>
           ))}
-        </ul>
+        </PlainList>
       )}
-      {hasMore && (
-        <p class="hint">
-          <Message of="apps.more" />
-        </p>
-      )}
+      {hasMore && <Hint of="apps.more" />}
     </AccountShell>
   )
 }

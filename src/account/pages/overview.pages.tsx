@@ -1,5 +1,6 @@
 import type { VNode } from 'preact'
 import { BidiText, getTenantName, PageShell, type PageTenant } from '../../pages/page-shell.pages.tsx'
+import { LinkButton, PlainList } from '../../pages/parts/controls.pages.tsx'
 import { type PagePerson, PersonLine } from '../../pages/parts/person.pages.tsx'
 import { Message, useWords } from '../../pages/parts/words.pages.tsx'
 import { Moment } from './moment.pages.tsx'
@@ -54,16 +55,11 @@ export const OverviewPage = ({
     )}
     <div class="signed-in">
       <PersonLine person={person} />
-      <a class="button quiet" href={`/${tenant.tenantId}/account/switch`}>
-        <Message of="account.switch" />
-      </a>
-      <a class="button quiet" href={`/${tenant.tenantId}/oidc/logout`}>
-        <Message of="action.signOut" />
-      </a>
+      <LinkButton href={`/${tenant.tenantId}/account/switch`} of="account.switch" look="quiet" />
+      <LinkButton href={`/${tenant.tenantId}/oidc/logout`} of="action.signOut" look="quiet" />
     </div>
     <nav aria-label={useWords().text('account.title')}>
-      {/* biome-ignore lint/a11y/noRedundantRoles: VoiceOver does not announce a list without bullets as a list. */}
-      <ul class="messages" role="list">
+      <PlainList class="messages">
         {[...SECTIONS, ...(canDelete ? [DELETION_SECTION] : [])].map(({ path, title, words }) => (
           <li key={path}>
             <a class="section" href={`/${tenant.tenantId}/account/${path}`}>
@@ -76,7 +72,7 @@ export const OverviewPage = ({
             </a>
           </li>
         ))}
-      </ul>
+      </PlainList>
     </nav>
   </PageShell>
 )

@@ -20,6 +20,14 @@ export type PageProblem = {
   issues?: Record<string, string>
 }
 
+/** A message that says what was done on an account page, and its name in the URL of the page. */
+export type Notice = `notice.${NoticeName}`
+export type NoticeName = MessageKey extends infer Key
+  ? Key extends `notice.${infer Name}`
+    ? Name
+    : never
+  : never
+
 /** The message that names a field. */
 export type FieldLabel = Extract<MessageKey, `label.${string}` | `field.${string}`>
 

@@ -1,9 +1,8 @@
 import type { User } from '../../generated/prisma/client.ts'
 import { getRequestWords } from '../../languages/request-language.ts'
-import { renderComponent } from '../../pages/responses.http.ts'
 import { listProfileFields, type SignUpField } from '../../sign-up/sign-up-fields.ts'
 import { updateViewer } from '../profile.ts'
-import type { AccountPage } from './account-page.http.ts'
+import { type AccountPage, renderVisit } from './account-page.http.ts'
 import type { PageProblem } from './page-problem.ts'
 import { ProfilePage } from './profile.pages.tsx'
 
@@ -27,7 +26,6 @@ const selectFieldIssues = (problem: PageProblem | null): Record<string, string> 
 /** The profile of the user, without the addresses. */
 export const PROFILE_PAGE: AccountPage = {
   path: '/profile',
-  notices: { saved: 'notice.saved' },
   labels: {
     ...Object.fromEntries(
       FIELDS.flatMap(({ name, profile }) => (profile ? [[name, `field.${profile}`]] : [])),
@@ -35,36 +33,29 @@ export const PROFILE_PAGE: AccountPage = {
     expectedUpdatedAt: 'label.profile',
   },
   show: async (visit, problem) => {
-    const { call, user, form, notice } = visit
+    const { call, user } = visit
     const stored = Object.fromEntries(FIELDS.map((field) => [field.name, readMember(user, field)]))
-    const words = getRequestWords(call.ctx)
     const issues = selectFieldIssues(problem)
     const { 'updated-at': shownAt = user.updatedAt.toISOString(), ...entered } = problem?.values ?? {}
-    return renderComponent(
-      call.ctx,
-      ProfilePage,
-      {
-        tenant: call.tenant,
-        form,
-        fields: FIELDS,
-        values: problem ? entered : stored,
-        updatedAt: problem?.status === 409 ? user.updatedAt.toISOString() : shownAt,
-        notice,
-        issues,
-        messages: Object.keys(issues).length > 0 ? [words.text('problem.fields')] : problem?.messages,
-      },
-      { status: problem?.status },
-    )
+    return renderVisit(visit, problem, ProfilePage, {
+      fields: FIELDS,
+      values: problem ? entered : stored,
+      updatedAt: problem?.status === 409 ? user.updatedAt.toISOString() : shownAt,
+      issues,
+      ...(Object.keys(issues).length > 0 && { messages: [getRequestWords(call.ctx).text('problem.fields')] }),
+    })
   },
   forms: {
-    save: async ({ ctx, user }, { 'updated-at': expectedUpdatedAt, ...entered }) => {
-      // Other members keep values that an import gave them and that the rules of today reject.
-      const changed = FIELDS.map((field) => [field, (entered[field.name] ?? '').trim()] as const).filter(
-        ([field, value]) => value !== readMember(user, field),
-      )
-      const patch = Object.fromEntries(changed.map(([{ name }, value]) => [name, value]))
-      await updateViewer(ctx, { ...patch, expectedUpdatedAt })
-      return { done: 'saved' }
-    },
+    save: [
+      'saved',
+      ({ ctx, user }, { 'updated-at': expectedUpdatedAt, ...entered }) => {
+        // Other members keep values that an import gave them and that the rules of today reject.
+        const changed = FIELDS.map((field) => [field, (entered[field.name] ?? '').trim()] as const).filter(
+          ([field, value]) => value !== readMember(user, field),
+        )
+        const patch = Object.fromEntries(changed.map(([{ name }, value]) => [name, value]))
+        return updateViewer(ctx, { ...patch, expectedUpdatedAt })
+      },
+    ],
   },
 }

@@ -1,14 +1,12 @@
 import type { VNode } from 'preact'
-import { type PageInteraction, type PageTenant, StepForm } from '../../pages/page-shell.pages.tsx'
+import { StepForm } from '../../pages/page-shell.pages.tsx'
+import { SubmitButton } from '../../pages/parts/controls.pages.tsx'
 import { Message } from '../../pages/parts/words.pages.tsx'
 import { FieldInput } from '../../sign-up/field-input.pages.tsx'
 import { groupProfileFields, type SignUpField } from '../../sign-up/sign-up-fields.ts'
-import { AccountShell } from './account-shell.pages.tsx'
-import type { Notice } from './notices.ts'
+import { type AccountPageProps, AccountShell } from './account-shell.pages.tsx'
 
-type ProfilePageProps = {
-  tenant: PageTenant
-  form: PageInteraction
+type ProfilePageProps = AccountPageProps & {
   fields: readonly SignUpField[]
   /** The values of the fields, as stored or as entered. */
   values: Record<string, string>
@@ -16,13 +14,10 @@ type ProfilePageProps = {
   updatedAt: string
   /** What is wrong with the entered values, by the name of the field. */
   issues?: Record<string, string>
-  notice?: Notice | null
-  messages?: readonly string[]
 }
 
 /** The user's own profile. Posts `step=save`, `updated-at` and the fields. */
 export const ProfilePage = ({
-  tenant,
   form,
   fields,
   values,
@@ -30,12 +25,7 @@ export const ProfilePage = ({
   issues = {},
   ...shell
 }: ProfilePageProps): VNode => (
-  <AccountShell
-    tenant={tenant}
-    title={<Message of="account.profile" />}
-    lead={<Message of="profile.lead" />}
-    {...shell}
-  >
+  <AccountShell {...shell} title="account.profile" lead={<Message of="profile.lead" />}>
     <StepForm interaction={form} step="save" class="stack">
       <input type="hidden" name="updated-at" value={updatedAt} />
       {groupProfileFields(fields).map(({ group, fields: members }) => (
@@ -57,9 +47,7 @@ export const ProfilePage = ({
           </div>
         </fieldset>
       ))}
-      <button type="submit" class="primary">
-        <Message of="profile.save" />
-      </button>
+      <SubmitButton of="profile.save" />
     </StepForm>
   </AccountShell>
 )

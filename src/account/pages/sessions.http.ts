@@ -3,10 +3,9 @@ import type { Ctx } from '../../context/context.ts'
 import { describeBrowser } from '../../languages/browser.ts'
 import { localizeClient } from '../../languages/localize-client.ts'
 import { getRequestWords } from '../../languages/request-language.ts'
-import { renderComponent } from '../../pages/responses.http.ts'
 import { listUserSessions } from '../../sessions/sessions.ts'
 import { revokeViewerSession, revokeViewerSessions } from '../sessions.ts'
-import type { AccountPage, AccountVisit } from './account-page.http.ts'
+import { type AccountPage, type AccountVisit, renderVisit } from './account-page.http.ts'
 import { SessionsPage, type ShownSession } from './sessions.pages.tsx'
 
 /** The page shows this many sessions at most, those of apps included. */
@@ -58,32 +57,9 @@ async function listShownSessions({ ctx, user, session: current }: AccountVisit) 
 /** Where the user is signed in. */
 export const SESSIONS_PAGE: AccountPage = {
   path: '/sessions',
-  notices: {
-    'signed-out': 'notice.signedOut',
-    'signed-out-others': 'notice.signedOutOthers',
-  },
-  show: async (visit, problem) =>
-    renderComponent(
-      visit.ctx,
-      SessionsPage,
-      {
-        tenant: visit.call.tenant,
-        form: visit.form,
-        timeZone: visit.user.zoneinfo,
-        ...(await listShownSessions(visit)),
-        notice: visit.notice,
-        messages: problem?.messages,
-      },
-      { status: problem?.status },
-    ),
+  show: async (visit, problem) => renderVisit(visit, problem, SessionsPage, await listShownSessions(visit)),
   forms: {
-    'sign-out': async ({ ctx }, { session = '' }) => {
-      await revokeViewerSession(ctx, session)
-      return { done: 'signed-out' }
-    },
-    'sign-out-others': async ({ ctx }) => {
-      await revokeViewerSessions(ctx, {})
-      return { done: 'signed-out-others' }
-    },
+    'sign-out': ['signedOut', ({ ctx }, { session = '' }) => revokeViewerSession(ctx, session)],
+    'sign-out-others': ['signedOutOthers', ({ ctx }) => revokeViewerSessions(ctx, {})],
   },
 }

@@ -1,9 +1,9 @@
 import type { VNode } from 'preact'
-import { BidiText, type PageInteraction, type PageTenant, StepForm } from '../../pages/page-shell.pages.tsx'
-import { Message, useWords } from '../../pages/parts/words.pages.tsx'
-import { AccountShell } from './account-shell.pages.tsx'
+import { BidiText } from '../../pages/page-shell.pages.tsx'
+import { Fact, PlainList, StepButton } from '../../pages/parts/controls.pages.tsx'
+import { Hint, Message, useWords } from '../../pages/parts/words.pages.tsx'
+import { type AccountPageProps, AccountShell } from './account-shell.pages.tsx'
 import { Moment } from './moment.pages.tsx'
-import type { Notice } from './notices.ts'
 
 /** A sign-in as its user knows it. */
 export type ShownSession = {
@@ -20,15 +20,10 @@ export type ShownSession = {
   apps: readonly (string | null)[]
 }
 
-type SessionsPageProps = {
-  tenant: PageTenant
-  form: PageInteraction
-  timeZone: string | null
+type SessionsPageProps = AccountPageProps & {
   sessions: readonly ShownSession[]
   /** There are more than the page shows. */
   hasMore: boolean
-  notice?: Notice | null
-  messages?: readonly string[]
 }
 
 function Session({
@@ -51,98 +46,55 @@ function Session({
         )}
       </div>
       <dl class="claims">
-        <dt>
-          <Message of="account.lastUsed" />
-        </dt>
-        <dd>
+        <Fact of="account.lastUsed">
           <Moment at={session.lastSeenAt} timeZone={timeZone} />
-        </dd>
-        <dt>
-          <Message of="sessions.signedIn" />
-        </dt>
-        <dd>
+        </Fact>
+        <Fact of="sessions.signedIn">
           <Moment at={session.startedAt} timeZone={timeZone} />
-        </dd>
+        </Fact>
         {(session.place ?? session.ip) !== null && (
-          <>
-            <dt>
-              <Message of="sessions.place" />
-            </dt>
-            <dd>
-              {session.place !== null && <BidiText>{session.place}</BidiText>}
-              {session.place !== null && session.ip !== null && <br />}
-              {session.ip !== null && (
-                <BidiText>{words.text('sessions.ip', { address: session.ip })}</BidiText>
-              )}
-            </dd>
-          </>
+          <Fact of="sessions.place">
+            {session.place !== null && <BidiText>{session.place}</BidiText>}
+            {session.place !== null && session.ip !== null && <br />}
+            {session.ip !== null && <BidiText>{words.text('sessions.ip', { address: session.ip })}</BidiText>}
+          </Fact>
         )}
         {session.apps.length > 0 && (
-          <>
-            <dt>
-              <Message of="sessions.apps" />
-            </dt>
-            <dd>
-              {session.apps.map((name, index) => (
-                <>
-                  {index > 0 && ', '}
-                  <BidiText>{name ?? words.text('sessions.app')}</BidiText>
-                </>
-              ))}
-            </dd>
-          </>
+          <Fact of="sessions.apps">
+            {session.apps.map((name, index) => (
+              <>
+                {index > 0 && ', '}
+                <BidiText>{name ?? words.text('sessions.app')}</BidiText>
+              </>
+            ))}
+          </Fact>
         )}
       </dl>
       {!session.isCurrent && (
-        <StepForm interaction={form} step="sign-out">
-          <input type="hidden" name="session" value={session.id} />
-          <button
-            type="submit"
-            class="secondary"
-            aria-label={words.text('sessions.signOutName', { name: title })}
-          >
-            <Message of="sessions.signOut" />
-          </button>
-        </StepForm>
+        <StepButton
+          interaction={form}
+          step="sign-out"
+          of="sessions.signOut"
+          look="secondary"
+          fields={{ session: session.id }}
+          label={words.text('sessions.signOutName', { name: title })}
+        />
       )}
     </li>
   )
 }
 
 /** Lists where the user is signed in. Posts `step=sign-out` with `session`, or `step=sign-out-others`. */
-export const SessionsPage = ({
-  tenant,
-  form,
-  timeZone,
-  sessions,
-  hasMore,
-  notice,
-  messages,
-}: SessionsPageProps): VNode => (
-  <AccountShell
-    tenant={tenant}
-    title={<Message of="account.sessions" />}
-    lead={<Message of="sessions.lead" />}
-    notice={notice}
-    messages={messages}
-  >
-    {/* biome-ignore lint/a11y/noRedundantRoles: VoiceOver does not announce a list without bullets as a list. */}
-    <ul class="messages" role="list">
+export const SessionsPage = ({ form, timeZone, sessions, hasMore, ...shell }: SessionsPageProps): VNode => (
+  <AccountShell {...shell} title="account.sessions" lead={<Message of="sessions.lead" />}>
+    <PlainList class="messages">
       {sessions.map((session) => (
         <Session key={session.id} session={session} form={form} timeZone={timeZone} />
       ))}
-    </ul>
-    {hasMore && (
-      <p class="hint">
-        <Message of="sessions.more" />
-      </p>
-    )}
+    </PlainList>
+    {hasMore && <Hint of="sessions.more" />}
     {(sessions.length > 1 || hasMore) && (
-      <StepForm interaction={form} step="sign-out-others" class="stack">
-        <button type="submit" class="primary">
-          <Message of="sessions.signOutOthers" />
-        </button>
-      </StepForm>
+      <StepButton interaction={form} step="sign-out-others" class="stack" of="sessions.signOutOthers" />
     )}
   </AccountShell>
 )

@@ -2,7 +2,7 @@ import type { VNode } from 'preact'
 import { COPY_SCRIPT_PATH } from '../../pages/assets/copy-script.ts'
 import { PageScript } from '../../pages/parts/page-script.pages.tsx'
 import { markSecret } from '../../pages/parts/page-secret.pages.tsx'
-import { Message, useWords } from '../../pages/parts/words.pages.tsx'
+import { Hint, Message, useWords } from '../../pages/parts/words.pages.tsx'
 
 /** New recovery codes, which are shown once. */
 export const RecoveryCodeList = ({ codes }: { codes: readonly string[] }): VNode => {
@@ -17,9 +17,7 @@ export const RecoveryCodeList = ({ codes }: { codes: readonly string[] }): VNode
           </li>
         ))}
       </ul>
-      <p class="hint">
-        <Message of="setup.codesHint" />
-      </p>
+      <Hint of="setup.codesHint" />
       <div class="row">
         <div id="copy" hidden>
           <button type="button" class="secondary">

@@ -1,6 +1,6 @@
 import type { VNode } from 'preact'
 import { markSecret } from '../../pages/parts/page-secret.pages.tsx'
-import { Message, useWords } from '../../pages/parts/words.pages.tsx'
+import { Message, Paragraph, useWords } from '../../pages/parts/words.pages.tsx'
 import type { TotpEnrollment } from './totp-enrollment.ts'
 
 /** The key in groups of four, as apps show it. */
@@ -17,9 +17,7 @@ export const TotpKey = ({
   markSecret()
   return (
     <>
-      <p>
-        <Message of="setup.scan" />
-      </p>
+      <Paragraph of="setup.scan" />
       <img
         class="qr"
         src={toImageUrl(qrCode)}

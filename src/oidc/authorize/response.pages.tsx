@@ -3,6 +3,7 @@ import { toSafeLink } from '../../core/network/safe-link.ts'
 import { FORM_POST_SCRIPT_PATH } from '../../pages/assets/form-post-script.ts'
 import { WEB_MESSAGE_SCRIPT_PATH } from '../../pages/assets/web-message-script.ts'
 import { BidiText, type PageClient, PageShell, type PageTenant } from '../../pages/page-shell.pages.tsx'
+import { SubmitButton } from '../../pages/parts/controls.pages.tsx'
 import { Message } from '../../pages/parts/words.pages.tsx'
 
 type FormPostPageProps = {
@@ -29,9 +30,7 @@ export const FormPostPage = ({ tenant, client, redirectUri, fields }: FormPostPa
       {fields.map(([name, value]) => (
         <input type="hidden" name={name} value={value} />
       ))}
-      <button type="submit" class="primary">
-        <Message of="action.continue" />
-      </button>
+      <SubmitButton of="action.continue" />
     </form>
     <script src={FORM_POST_SCRIPT_PATH} defer />
   </PageShell>

@@ -9,9 +9,10 @@ import {
   StepForm,
 } from '../../pages/page-shell.pages.tsx'
 import { AccountLink } from '../../pages/parts/continue-links.pages.tsx'
+import { SubmitButton } from '../../pages/parts/controls.pages.tsx'
 import { PasskeySignal } from '../../pages/parts/passkey-signal.pages.tsx'
 import { SignedInAs } from '../../pages/parts/person.pages.tsx'
-import { Message } from '../../pages/parts/words.pages.tsx'
+import { Hint, Message, Paragraph } from '../../pages/parts/words.pages.tsx'
 import {
   ConsentButtons,
   ConsentItems,
@@ -63,9 +64,7 @@ export const UserCodePage = ({ tenant, interaction, code, error }: UserCodePageP
           <Message of="device.hint" example={<bdi>BCDF-GHJK</bdi>} />
         </p>
       </div>
-      <button type="submit" class="primary">
-        <Message of="action.continue" />
-      </button>
+      <SubmitButton of="action.continue" />
     </StepForm>
   </PageShell>
 )
@@ -103,16 +102,12 @@ export const DeviceConsentPage = ({
       <p class="user-code" dir="ltr">
         {userCode}
       </p>
-      <p class="hint">
-        <Message of="device.warning" />
-      </p>
+      <Hint of="device.warning" />
     </section>
     {consentItems.length + apis.length > 0 ? (
       <ConsentItems consentItems={consentItems} apis={apis} />
     ) : (
-      <p>
-        <Message of="device.asksNothing" />
-      </p>
+      <Paragraph of="device.asksNothing" />
     )}
     <ConsentButtons interaction={interaction} />
     <RevocationHint tenant={tenant} />

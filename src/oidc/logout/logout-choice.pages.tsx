@@ -6,6 +6,7 @@ import {
   AccountList,
   type ShownAccount,
 } from '../../pages/parts/account-list.pages.tsx'
+import { StepButton, SubmitButton } from '../../pages/parts/controls.pages.tsx'
 import { Message } from '../../pages/parts/words.pages.tsx'
 import { LogoutFrame, type LogoutQuestion } from './logout-question.pages.tsx'
 
@@ -46,15 +47,9 @@ export const LogoutChoicePage = ({
     </AccountList>
     <div class="choice">
       <StepForm interaction={interaction} step="logout" class="choice">
-        <button type="submit" name="account" value="all" class="primary">
-          <Message of="logout.all" />
-        </button>
+        <SubmitButton name="account" value="all" of="logout.all" />
       </StepForm>
-      <StepForm interaction={interaction} step="stay" class="choice">
-        <button type="submit" class="secondary">
-          <Message of="logout.stay" />
-        </button>
-      </StepForm>
+      <StepButton interaction={interaction} step="stay" class="choice" of="logout.stay" look="secondary" />
     </div>
   </LogoutFrame>
 )

@@ -9,6 +9,7 @@ import {
   type PageTenant,
   StepForm,
 } from '../../pages/page-shell.pages.tsx'
+import { SubmitButton } from '../../pages/parts/controls.pages.tsx'
 import { type ErrorPageProps, ErrorReference } from '../../pages/parts/outcome.pages.tsx'
 import { type PagePerson, PersonLine } from '../../pages/parts/person.pages.tsx'
 import { Message } from '../../pages/parts/words.pages.tsx'
@@ -71,12 +72,8 @@ export const LogoutConfirmPage = ({
     )}
     <StepForm interaction={interaction} class="choice">
       <input type="hidden" name="account" value={account} />
-      <button type="submit" name="step" value="logout" class="primary">
-        <Message of="action.signOut" />
-      </button>
-      <button type="submit" name="step" value="stay" class="secondary">
-        <Message of="logout.stay" />
-      </button>
+      <SubmitButton name="step" value="logout" of="action.signOut" />
+      <SubmitButton name="step" value="stay" of="logout.stay" look="secondary" />
     </StepForm>
   </LogoutFrame>
 )

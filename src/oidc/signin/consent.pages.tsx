@@ -10,9 +10,10 @@ import {
   StepForm,
 } from '../../pages/page-shell.pages.tsx'
 import { ApiItem } from '../../pages/parts/api-item.pages.tsx'
+import { PlainList, StrongText, SubmitButton } from '../../pages/parts/controls.pages.tsx'
 import { type AcceptedPasskeys, PasskeySignal } from '../../pages/parts/passkey-signal.pages.tsx'
 import { type PagePerson, SignedInAs } from '../../pages/parts/person.pages.tsx'
-import { Message, Sentence } from '../../pages/parts/words.pages.tsx'
+import { Message, Paragraph, Sentence } from '../../pages/parts/words.pages.tsx'
 import type { Destination } from '../model/unreviewed-clients.ts'
 
 export type ConsentPageProps = {
@@ -36,19 +37,10 @@ export type ConsentPageProps = {
  */
 export const PublisherNote = ({ client }: Pick<ConsentPageProps, 'client'>): VNode | null =>
   client.registeredBy === 'open-registration' ? (
-    <p>
-      <Message of="consent.selfRegistered" />
-    </p>
+    <Paragraph of="consent.selfRegistered" />
   ) : client.registeredBy === 'document' && client.id ? (
     <p>
-      <Message
-        of="consent.publisher"
-        host={
-          <strong>
-            <BidiText>{new URL(client.id).host}</BidiText>
-          </strong>
-        }
-      />
+      <Message of="consent.publisher" host={<StrongText>{new URL(client.id).host}</StrongText>} />
     </p>
   ) : null
 
@@ -58,11 +50,7 @@ const OtherDestination = ({ destination }: Pick<ConsentPageProps, 'destination'>
     <p>
       <Message
         of={destination.isOnDevice ? 'consent.onDevice' : 'consent.otherSite'}
-        place={
-          <strong>
-            <BidiText>{destination.place}</BidiText>
-          </strong>
-        }
+        place={<StrongText>{destination.place}</StrongText>}
       />
     </p>
   ) : null
@@ -79,8 +67,7 @@ const ItemList = ({ id, heading, class: className, items, apis = [] }: ItemListP
   items.length + apis.length > 0 ? (
     <section>
       <h2 id={id}>{heading}</h2>
-      {/* biome-ignore lint/a11y/noRedundantRoles: VoiceOver does not announce a list without bullets as a list. */}
-      <ul class={className} role="list" aria-labelledby={id}>
+      <PlainList class={className} labelledBy={id}>
         {items.map(({ words }) => (
           <li key={words}>
             <BidiText>
@@ -91,7 +78,7 @@ const ItemList = ({ id, heading, class: className, items, apis = [] }: ItemListP
         {apis.map((api) => (
           <ApiItem key={api} api={api} />
         ))}
-      </ul>
+      </PlainList>
     </section>
   ) : null
 
@@ -103,12 +90,7 @@ export function ConsentItems({
   const plain = consentItems.filter(({ isSensitive }) => !isSensitive)
   const sensitive = consentItems.filter(({ isSensitive }) => isSensitive)
   const hasPlain = plain.length + apis.length > 0
-  if (!hasPlain && sensitive.length === 0)
-    return (
-      <p>
-        <Message of="consent.asksNothing" />
-      </p>
-    )
+  if (!hasPlain && sensitive.length === 0) return <Paragraph of="consent.asksNothing" />
   return (
     <>
       <ItemList id="asks" heading={<Message of="consent.asks" />} class="asks" items={plain} apis={apis} />
@@ -125,12 +107,8 @@ export function ConsentItems({
 /** Posts `step=allow` or `step=deny`. */
 export const ConsentButtons = ({ interaction }: Pick<ConsentPageProps, 'interaction'>): VNode => (
   <StepForm interaction={interaction} class="choice">
-    <button type="submit" name="step" value="allow" class="primary">
-      <Message of="consent.allow" />
-    </button>
-    <button type="submit" name="step" value="deny" class="secondary">
-      <Message of="consent.deny" />
-    </button>
+    <SubmitButton name="step" value="allow" of="consent.allow" />
+    <SubmitButton name="step" value="deny" of="consent.deny" look="secondary" />
   </StepForm>
 )
 

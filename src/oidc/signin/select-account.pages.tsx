@@ -6,7 +6,8 @@ import {
   AccountList,
   type ShownAccount,
 } from '../../pages/parts/account-list.pages.tsx'
-import { Message } from '../../pages/parts/words.pages.tsx'
+import { StepButton } from '../../pages/parts/controls.pages.tsx'
+import { Hint, Message } from '../../pages/parts/words.pages.tsx'
 import { StepPage, type StepPageProps } from './step/step-page.pages.tsx'
 
 type AccountChoiceProps = { account: ShownAccount; interaction: PageInteraction }
@@ -44,13 +45,13 @@ export const SelectAccountPage = ({
         <AccountChoice key={account.id} account={account} interaction={page.interaction} />
       ))}
     </AccountList>
-    <StepForm interaction={page.interaction} step="switch" class="choice">
-      <button type="submit" class="secondary">
-        <Message of="select.other" />
-      </button>
-    </StepForm>
-    <p class="hint">
-      <Message of="select.removeHint" />
-    </p>
+    <StepButton
+      interaction={page.interaction}
+      step="switch"
+      class="choice"
+      of="select.other"
+      look="secondary"
+    />
+    <Hint of="select.removeHint" />
   </StepPage>
 )

@@ -5,10 +5,10 @@ import {
   type PageInteraction,
   PageShell,
   type PageTenant,
-  StepForm,
 } from '../../pages/page-shell.pages.tsx'
+import { StepButton } from '../../pages/parts/controls.pages.tsx'
 import type { PagePart } from '../../pages/parts/page-part.pages.tsx'
-import { Message } from '../../pages/parts/words.pages.tsx'
+import { Hint, Message, Paragraph } from '../../pages/parts/words.pages.tsx'
 import { CancelForm } from './step/cancel.pages.tsx'
 import type { ConfirmationReason, FactorAddition } from './step/confirmation.ts'
 import { createMethodsLink } from './step/methods-link.pages.tsx'
@@ -64,19 +64,11 @@ export const SignInPage = ({
     isError={isError}
   >
     {confirmation?.addition && (
-      <p class="hint">
-        <Message of={ADDITION_TEXTS[confirmation.addition]} link={createMethodsLink(tenant)} />
-      </p>
+      <Hint of={ADDITION_TEXTS[confirmation.addition]} link={createMethodsLink(tenant)} />
     )}
     {entries}
     <div class="alternatives">
-      {offersAccounts && (
-        <StepForm interaction={interaction} step="choose">
-          <button type="submit" class="quiet">
-            <Message of="select.back" />
-          </button>
-        </StepForm>
-      )}
+      {offersAccounts && <StepButton interaction={interaction} step="choose" of="select.back" look="quiet" />}
       <CancelForm interaction={interaction} />
     </div>
   </PageShell>
@@ -85,8 +77,6 @@ export const SignInPage = ({
 /** Says that the sign-in was weaker than the client demands. */
 export const StrongerSignInNote = ({ client }: { client: PageClient }): VNode => (
   <div class="pending" role="status">
-    <p>
-      <Message of="signIn.stronger" client={<BidiText>{client.name}</BidiText>} />
-    </p>
+    <Paragraph of="signIn.stronger" client={<BidiText>{client.name}</BidiText>} />
   </div>
 )

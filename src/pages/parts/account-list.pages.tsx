@@ -1,6 +1,7 @@
 import type { ComponentChildren, VNode } from 'preact'
 import { getInitial } from '../../core/initial.ts'
 import { BidiText, type PageInteraction, StepForm } from '../page-shell.pages.tsx'
+import { PlainList } from './controls.pages.tsx'
 import type { PagePerson } from './person.pages.tsx'
 import { Message, useWords } from './words.pages.tsx'
 
@@ -67,8 +68,5 @@ export const AccountAction = ({ account, interaction, step, label, children }: A
 
 /** A list of accounts, one item each. */
 export const AccountList = ({ children }: { children: ComponentChildren }): VNode => (
-  // biome-ignore lint/a11y/noRedundantRoles: VoiceOver does not announce a list without bullets as a list.
-  <ul class="accounts" role="list">
-    {children}
-  </ul>
+  <PlainList class="accounts">{children}</PlainList>
 )

@@ -1,7 +1,7 @@
 import type { ComponentChildren, VNode } from 'preact'
 import { toSafeLink } from '../../core/network/safe-link.ts'
 import type { PageTenant } from '../page-shell.pages.tsx'
-import { Message } from './words.pages.tsx'
+import { LinkButton } from './controls.pages.tsx'
 
 /** The link to continue after a final page; omitted without a safe URL. */
 export function ContinueLink({
@@ -22,9 +22,7 @@ export function ContinueLink({
 
 /** The link to the account pages, for final pages that lead to no application. */
 export const AccountLink = ({ tenant: { tenantId } }: { tenant: PageTenant }): VNode => (
-  <a class="button secondary" href={`/${tenantId}/account`}>
-    <Message of="account.title" />
-  </a>
+  <LinkButton href={`/${tenantId}/account`} of="account.title" look="secondary" />
 )
 
 type WayOnProps = {

@@ -2,8 +2,9 @@ import type { ComponentChildren, VNode } from 'preact'
 import type { ErrorFact } from '../error-facts.ts'
 import { BidiText, getTenantName, type PageClient, PageShell, type PageTenant } from '../page-shell.pages.tsx'
 import { WayOn } from './continue-links.pages.tsx'
+import { Fact } from './controls.pages.tsx'
 import { type PagePerson, PersonLine } from './person.pages.tsx'
-import { Message } from './words.pages.tsx'
+import { Hint, Message, Paragraph } from './words.pages.tsx'
 
 export type ErrorPageProps = {
   /** Null when the URL names no tenant. */
@@ -29,14 +30,7 @@ export const ErrorReference = ({
 }: Pick<ErrorPageProps, 'detail' | 'facts' | 'requestId'>): VNode => (
   <>
     <dl class="reference">
-      {detail && (
-        <>
-          <dt>
-            <Message of="error.details" />
-          </dt>
-          <dd>{detail}</dd>
-        </>
-      )}
+      {detail && <Fact of="error.details">{detail}</Fact>}
       {facts.map(([name, value]) => (
         <>
           <dt>
@@ -47,16 +41,11 @@ export const ErrorReference = ({
           </dd>
         </>
       ))}
-      <dt>
-        <Message of="error.requestId" />
-      </dt>
-      <dd>
+      <Fact of="error.requestId">
         <code>{requestId}</code>
-      </dd>
+      </Fact>
     </dl>
-    <p class="hint">
-      <Message of="error.include" />
-    </p>
+    <Hint of="error.include" />
   </>
 )
 
@@ -75,9 +64,7 @@ export const ErrorPage = ({ tenant, title, message, startAt, ...reference }: Err
 /** What a person sees who opens the address of the server. */
 export const HomePage = (): VNode => (
   <PageShell title={<Message of="signIn.title" />}>
-    <p>
-      <Message of="signIn.atApplication" />
-    </p>
+    <Paragraph of="signIn.atApplication" />
   </PageShell>
 )
 

@@ -1,6 +1,7 @@
 import type { VNode } from 'preact'
 import { getInitial } from '../../core/initial.ts'
-import { BidiText, type PageInteraction, StepForm } from '../page-shell.pages.tsx'
+import { BidiText, type PageInteraction } from '../page-shell.pages.tsx'
+import { StepButton } from './controls.pages.tsx'
 import { Message } from './words.pages.tsx'
 
 /** The signed-in person. Pages show the name and the address, as far as known. */
@@ -39,10 +40,6 @@ export const SignedInAs = ({
 }): VNode => (
   <div class="signed-in">
     <PersonLine person={person} />
-    <StepForm interaction={interaction} step="switch">
-      <button type="submit" class="quiet">
-        <Message of="person.notYou" />
-      </button>
-    </StepForm>
+    <StepButton interaction={interaction} step="switch" of="person.notYou" look="quiet" />
   </div>
 )

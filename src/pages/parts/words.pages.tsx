@@ -19,5 +19,19 @@ export function Message<Key extends MessageKey>({ of: key, ...values }: MessageP
   return Array.isArray(parts) && parts.length > 1 ? <span>{parts}</span> : <>{parts}</>
 }
 
+/** A paragraph that is one message. */
+export const Paragraph = <Key extends MessageKey>(message: MessageProps<Key>): VNode => (
+  <p>
+    <Message {...message} />
+  </p>
+)
+
+/** A hint that is one message. */
+export const Hint = <Key extends MessageKey>(message: MessageProps<Key>): VNode => (
+  <p class="hint">
+    <Message {...message} />
+  </p>
+)
+
 /** The translation of an English sentence of a service. */
 export const Sentence = ({ children }: { children: string }): VNode => <>{useWords().translate(children)}</>

@@ -25,8 +25,7 @@ import { CLIENT, createSampleForm, createSampleKey, PERSON, RECOVERY_CODES } fro
 
 /** The account pages. */
 export function buildAccountSamples(tenant: PageTenant, now: Date): Record<string, VNode> {
-  const shown = { tenant, form: createSampleForm(tenant) }
-  const timed = { ...shown, timeZone: null }
+  const shown = { tenant, form: createSampleForm(tenant), timeZone: null }
   const credential = { id: 'cred_1', type: 'totp' as const, name: null, createdAt: now, lastUsedAt: now }
   const addresses = [
     { kind: 'email' as const, address: PERSON.email, isVerified: true, pending: null, canRemove: false },
@@ -46,12 +45,12 @@ export function buildAccountSamples(tenant: PageTenant, now: Date): Record<strin
     'account-addresses': <AddressesPage {...shown} addresses={addresses} />,
     'account-sign-in-methods': (
       <SignInMethodsPage
-        tenant={tenant}
+        {...shown}
         acceptsCodes
         parts={[
-          <CredentialsPart {...timed} credentials={[credential]} hasMore={false} />,
+          <CredentialsPart {...shown} credentials={[credential]} hasMore={false} />,
           <IdentitiesPart
-            {...timed}
+            {...shown}
             identities={[{ idpId: 'google', provider: 'Google', account: PERSON.email, linkedAt: now }]}
             providers={[{ id: 'github', name: 'GitHub' }]}
           />,
@@ -65,7 +64,7 @@ export function buildAccountSamples(tenant: PageTenant, now: Date): Record<strin
     'account-new-recovery-codes': <NewRecoveryCodesPage tenant={tenant} codes={RECOVERY_CODES} />,
     'account-sessions': (
       <SessionsPage
-        {...timed}
+        {...shown}
         hasMore={false}
         sessions={[
           { ...session, title: 'Firefox, Windows', isCurrent: true, place: 'Zurich', apps: [CLIENT.name] },
@@ -74,7 +73,7 @@ export function buildAccountSamples(tenant: PageTenant, now: Date): Record<strin
     ),
     'account-apps': (
       <AppsPage
-        {...timed}
+        {...shown}
         hasMore={false}
         apps={[
           {
@@ -89,7 +88,7 @@ export function buildAccountSamples(tenant: PageTenant, now: Date): Record<strin
       />
     ),
     'account-data': <DataPage {...shown} />,
-    'account-deletion': <DeletionPage {...timed} days={14} dueAt={null} />,
+    'account-deletion': <DeletionPage {...shown} days={14} dueAt={null} />,
     'account-signed-out': <NotSignedInPage tenant={tenant} />,
   }
 }

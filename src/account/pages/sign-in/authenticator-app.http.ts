@@ -1,8 +1,7 @@
 import { selectAccountLabel } from '../../../credentials/passkeys/registration.ts'
 import { showTotpEnrollment } from '../../../credentials/second-factors/totp-enrollment.ts'
-import { renderComponent } from '../../../pages/responses.http.ts'
 import { confirmViewerTotp, createViewerTotp } from '../../second-factors.ts'
-import { type AccountPage, type AccountVisit, redirectToNotice } from '../account-page.http.ts'
+import { type AccountPage, type AccountVisit, redirectToNotice, renderVisit } from '../account-page.http.ts'
 import { AuthenticatorAppPage } from './authenticator-app.pages.tsx'
 import { RECOVERY_CODES_PAGE } from './recovery-codes.http.ts'
 
@@ -20,17 +19,13 @@ export const AUTHENTICATOR_APP_PAGE: AccountPage = {
   needsRecentSignIn: true,
   labels: { token: 'label.page', code: 'label.code' },
   show: async (visit, problem) =>
-    renderComponent(
-      visit.ctx,
+    renderVisit(
+      visit,
+      problem,
       AuthenticatorAppPage,
-      {
-        tenant: visit.call.tenant,
-        form: visit.form,
-        enrollment: await findOrCreateKey(visit, problem?.values.token),
-        messages: problem?.messages,
-      },
+      { enrollment: await findOrCreateKey(visit, problem?.values.token) },
       // Submits a complete code.
-      { status: problem?.status, runsScript: true },
+      { runsScript: true },
     ),
   forms: {
     confirm: async (visit, { token = '', code = '' }) => {

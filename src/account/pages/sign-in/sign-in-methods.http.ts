@@ -3,13 +3,13 @@ import { findAuthenticatorName } from '../../../credentials/passkeys/authenticat
 import { type IdpUser, listIdpUsers } from '../../../idps/idp-users.ts'
 import type { CredentialType } from '../../../model/credential-types.ts'
 import { createPart, type PagePart } from '../../../pages/parts/page-part.pages.tsx'
-import { redirectTo, renderComponent } from '../../../pages/responses.http.ts'
+import { redirectTo } from '../../../pages/responses.http.ts'
 import {
   createViewerEnrollmentToken,
   revokeViewerCredential,
   unlinkViewerIdpUser,
 } from '../../sign-in-methods.ts'
-import type { AccountPage, AccountVisit } from '../account-page.http.ts'
+import { type AccountPage, type AccountVisit, renderVisit } from '../account-page.http.ts'
 import type { PageProblem } from '../page-problem.ts'
 import { listConnectableProviders, receiveConnection, redirectToConnection } from './connect-identity.http.ts'
 import {
@@ -55,7 +55,7 @@ async function listShownIdentities({ ctx, call, user }: AccountVisit): Promise<S
 }
 
 /** What users sign in with and change on this page: its part, and its forms. */
-type MethodEntry = Pick<AccountPage, 'forms' | 'notices' | 'labels'> & {
+type MethodEntry = Pick<AccountPage, 'forms' | 'labels'> & {
   /** Null where the tenant does not have it. */
   renderPart: (visit: AccountVisit) => Promise<PagePart> | PagePart
 }
@@ -63,14 +63,8 @@ type MethodEntry = Pick<AccountPage, 'forms' | 'notices' | 'labels'> & {
 const CREDENTIALS: MethodEntry = {
   renderPart: async (visit) =>
     createPart(CredentialsPart, { ...toPartProps(visit), ...(await listShownCredentials(visit)) }),
-  notices: { removed: 'notice.removed' },
   labels: { credentialId: 'label.thisMethod' },
-  forms: {
-    remove: async ({ ctx }, { credential = '' }) => {
-      await revokeViewerCredential(ctx, credential)
-      return { done: 'removed' }
-    },
-  },
+  forms: { remove: ['removed', ({ ctx }, { credential = '' }) => revokeViewerCredential(ctx, credential)] },
 }
 
 const IDENTITIES: MethodEntry = {
@@ -80,13 +74,9 @@ const IDENTITIES: MethodEntry = {
     const providers = listConnectableProviders(visit).filter(({ id }) => !linked.has(id))
     return createPart(IdentitiesPart, { ...toPartProps(visit), identities, providers })
   },
-  notices: { unlinked: 'notice.unlinked', connected: 'notice.connected' },
   labels: { idpId: 'label.thisAccount' },
   forms: {
-    unlink: async ({ ctx }, { idp = '' }) => {
-      await unlinkViewerIdpUser(ctx, idp)
-      return { done: 'unlinked' }
-    },
+    unlink: ['unlinked', ({ ctx }, { idp = '' }) => unlinkViewerIdpUser(ctx, idp)],
     connect: (visit, { idp = '' }) => redirectToConnection(visit, idp, (found) => showMethods(visit, found)),
   },
 }
@@ -113,31 +103,20 @@ const AUTHENTICATOR_APP: MethodEntry = {
 /** The entries in the order of the page. */
 const ENTRIES: readonly MethodEntry[] = [CREDENTIALS, IDENTITIES, PASSKEY_CREATION, AUTHENTICATOR_APP]
 
-const mergeEntries = <Member extends 'forms' | 'notices' | 'labels'>(member: Member): MethodEntry[Member] =>
+const mergeEntries = <Member extends 'forms' | 'labels'>(member: Member): MethodEntry[Member] =>
   Object.assign({}, ...ENTRIES.map((entry) => entry[member]))
 
 const toPartProps = ({ form, user }: AccountVisit) => ({ form, timeZone: user.zoneinfo })
 
-async function showMethods(visit: AccountVisit, problem: PageProblem | null): Promise<Response> {
-  const { tenant } = visit.call
-  return renderComponent(
-    visit.ctx,
-    SignInMethodsPage,
-    {
-      tenant,
-      parts: await Promise.all(ENTRIES.map(({ renderPart }) => renderPart(visit))),
-      acceptsCodes: tenant.signInMethods.includes('passcode'),
-      notice: visit.notice,
-      messages: problem?.messages,
-    },
-    { status: problem?.status },
-  )
-}
+const showMethods = async (visit: AccountVisit, problem: PageProblem | null): Promise<Response> =>
+  renderVisit(visit, problem, SignInMethodsPage, {
+    parts: await Promise.all(ENTRIES.map(({ renderPart }) => renderPart(visit))),
+    acceptsCodes: visit.call.tenant.signInMethods.includes('passcode'),
+  })
 
 /** Passkeys, the authenticator app, the recovery codes and the accounts elsewhere of the user. */
 export const SIGN_IN_METHODS_PAGE: AccountPage = {
   path: '/sign-in-methods',
-  notices: mergeEntries('notices'),
   labels: mergeEntries('labels'),
   show: async (visit, problem) =>
     (!problem && (await receiveConnection(visit, (found) => showMethods(visit, found)))) ||

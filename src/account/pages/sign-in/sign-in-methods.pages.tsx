@@ -1,16 +1,11 @@
 import type { VNode } from 'preact'
 import type { CredentialType } from '../../../model/credential-types.ts'
-import {
-  BidiText,
-  type PageInteraction,
-  type PageTenant,
-  StepForm,
-} from '../../../pages/page-shell.pages.tsx'
+import { BidiText, type PageTenant, StepForm } from '../../../pages/page-shell.pages.tsx'
+import { Fact, LinkButton, PlainList, StepButton } from '../../../pages/parts/controls.pages.tsx'
 import type { PagePart } from '../../../pages/parts/page-part.pages.tsx'
-import { Message, useWords } from '../../../pages/parts/words.pages.tsx'
-import { AccountShell } from '../account-shell.pages.tsx'
+import { Hint, Message, useWords } from '../../../pages/parts/words.pages.tsx'
+import { type AccountPageProps, AccountShell } from '../account-shell.pages.tsx'
 import { Moment } from '../moment.pages.tsx'
-import type { Notice } from '../notices.ts'
 
 /** A passkey, an authenticator app or a set of recovery codes of the user. */
 export type ShownCredential = {
@@ -25,7 +20,7 @@ export type ShownCredential = {
 /** An account at an identity provider, which is linked to the user's. */
 export type ShownIdentity = { idpId: string; provider: string; account: string | null; linkedAt: Date }
 
-type PartProps = { form: PageInteraction; timeZone: string | null }
+type PartProps = Pick<AccountPageProps, 'form' | 'timeZone'>
 
 function Credential({
   credential: { id, type, name, createdAt, lastUsedAt },
@@ -43,29 +38,21 @@ function Credential({
         {name && <span class="tag">{kindName}</span>}
       </div>
       <dl class="claims">
-        <dt>
-          <Message of="methods.created" />
-        </dt>
-        <dd>
+        <Fact of="methods.created">
           <Moment at={createdAt} timeZone={timeZone} />
-        </dd>
-        <dt>
-          <Message of="account.lastUsed" />
-        </dt>
-        <dd>
+        </Fact>
+        <Fact of="account.lastUsed">
           {lastUsedAt ? <Moment at={lastUsedAt} timeZone={timeZone} /> : <Message of="account.never" />}
-        </dd>
+        </Fact>
       </dl>
-      <StepForm interaction={form} step="remove">
-        <input type="hidden" name="credential" value={id} />
-        <button
-          type="submit"
-          class="secondary"
-          aria-label={words.text('methods.removeName', { name: name ?? kindName })}
-        >
-          <Message of="methods.remove" />
-        </button>
-      </StepForm>
+      <StepButton
+        interaction={form}
+        step="remove"
+        of="methods.remove"
+        look="secondary"
+        fields={{ credential: id }}
+        label={words.text('methods.removeName', { name: name ?? kindName })}
+      />
     </li>
   )
 }
@@ -86,32 +73,22 @@ const Identity = ({
     </div>
     <dl class="claims">
       {account && (
-        <dt>
-          <Message of="methods.account" />
-        </dt>
-      )}
-      {account && (
-        <dd>
+        <Fact of="methods.account">
           <BidiText>{account}</BidiText>
-        </dd>
+        </Fact>
       )}
-      <dt>
-        <Message of="methods.linked" />
-      </dt>
-      <dd>
+      <Fact of="methods.linked">
         <Moment at={linkedAt} timeZone={timeZone} />
-      </dd>
+      </Fact>
     </dl>
-    <StepForm interaction={form} step="unlink">
-      <input type="hidden" name="idp" value={idpId} />
-      <button
-        type="submit"
-        class="secondary"
-        aria-label={useWords().text('methods.unlinkName', { name: provider })}
-      >
-        <Message of="methods.unlink" />
-      </button>
-    </StepForm>
+    <StepButton
+      interaction={form}
+      step="unlink"
+      of="methods.unlink"
+      look="secondary"
+      fields={{ idp: idpId }}
+      label={useWords().text('methods.unlinkName', { name: provider })}
+    />
   </li>
 )
 
@@ -127,22 +104,15 @@ export const CredentialsPart = ({
 }): VNode => (
   <>
     {credentials.length === 0 ? (
-      <p class="hint">
-        <Message of="methods.none" />
-      </p>
+      <Hint of="methods.none" />
     ) : (
-      // biome-ignore lint/a11y/noRedundantRoles: VoiceOver does not announce a list without bullets as a list.
-      <ul class="messages" role="list">
+      <PlainList class="messages">
         {credentials.map((credential) => (
           <Credential key={credential.id} credential={credential} {...shown} />
         ))}
-      </ul>
+      </PlainList>
     )}
-    {hasMore && (
-      <p class="hint">
-        <Message of="methods.more" />
-      </p>
-    )}
+    {hasMore && <Hint of="methods.more" />}
   </>
 )
 
@@ -158,12 +128,11 @@ export const IdentitiesPart = ({
 }): VNode => (
   <>
     {identities.length > 0 && (
-      // biome-ignore lint/a11y/noRedundantRoles: VoiceOver does not announce a list without bullets as a list.
-      <ul class="messages" role="list">
+      <PlainList class="messages">
         {identities.map((identity) => (
           <Identity key={identity.idpId} identity={identity} {...shown} />
         ))}
-      </ul>
+      </PlainList>
     )}
     {providers.map(({ id, name }) => (
       <StepForm key={id} interaction={shown.form} step="connect" class="stack">
@@ -177,12 +146,8 @@ export const IdentitiesPart = ({
 )
 
 /** Leads to a passkey, which the browser creates. Posts `step=create-passkey`. */
-export const PasskeyCreationPart = ({ form }: { form: PageInteraction }): VNode => (
-  <StepForm interaction={form} step="create-passkey" class="stack">
-    <button type="submit" class="primary">
-      <Message of="passkey.create" />
-    </button>
-  </StepForm>
+export const PasskeyCreationPart = ({ form }: Pick<PartProps, 'form'>): VNode => (
+  <StepButton interaction={form} step="create-passkey" class="stack" of="passkey.create" />
 )
 
 /** Leads to an authenticator app, and to new recovery codes of one that the user has. */
@@ -191,13 +156,9 @@ export const AuthenticatorAppPart = ({
   hasApp,
 }: Pick<PageTenant, 'tenantId'> & { hasApp: boolean }): VNode => (
   <div class="stack">
-    <a class="button secondary" href={`/${tenantId}/account/authenticator-app`}>
-      <Message of="setup.totpTitle" />
-    </a>
+    <LinkButton href={`/${tenantId}/account/authenticator-app`} of="setup.totpTitle" look="secondary" />
     {hasApp && (
-      <a class="button secondary" href={`/${tenantId}/account/recovery-codes`}>
-        <Message of="methods.createCodes" />
-      </a>
+      <LinkButton href={`/${tenantId}/account/recovery-codes`} of="methods.createCodes" look="secondary" />
     )}
   </div>
 )
@@ -207,18 +168,15 @@ export const SignInMethodsPage = ({
   parts,
   acceptsCodes,
   ...shell
-}: {
-  tenant: PageTenant
+}: AccountPageProps & {
   parts: PagePart
   /** The tenant sends codes. */
   acceptsCodes: boolean
-  notice?: Notice | null
-  messages?: readonly string[]
 }): VNode => (
   <AccountShell
-    title={<Message of="account.methods" />}
-    lead={<Message of={acceptsCodes ? 'methods.lead' : 'methods.leadWithoutCode'} />}
     {...shell}
+    title="account.methods"
+    lead={<Message of={acceptsCodes ? 'methods.lead' : 'methods.leadWithoutCode'} />}
   >
     {parts}
   </AccountShell>

@@ -1,6 +1,7 @@
 import type { ComponentChildren, VNode } from 'preact'
 import type { Channel } from '../../../model/sign-in-methods.ts'
 import { ErrorMessage, type PageInteraction, StepForm } from '../../../pages/page-shell.pages.tsx'
+import { SubmitButton } from '../../../pages/parts/controls.pages.tsx'
 import { type StayChoice, StaySignedInBox } from '../../../pages/parts/stay-signed-in.pages.tsx'
 import { Message } from '../../../pages/parts/words.pages.tsx'
 import { getEntryTexts } from '../step/address-texts.ts'
@@ -60,9 +61,7 @@ export function AddressEntry({
         </p>
       </div>
       <StaySignedInBox stay={stay} />
-      <button type="submit" class="primary">
-        <Message of="action.continue" />
-      </button>
+      <SubmitButton of="action.continue" />
     </StepForm>
   )
 }

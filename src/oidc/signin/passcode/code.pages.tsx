@@ -1,7 +1,7 @@
 import type { VNode } from 'preact'
 import { BidiText } from '../../../pages/page-shell.pages.tsx'
 import { CodeForm } from '../../../pages/parts/code-form.pages.tsx'
-import { Message } from '../../../pages/parts/words.pages.tsx'
+import { Hint, Message } from '../../../pages/parts/words.pages.tsx'
 import { formatAddress } from '../step/address-texts.ts'
 import { RestartForm } from '../step/restart.pages.tsx'
 import { StepPage, type StepPageProps } from '../step/step-page.pages.tsx'
@@ -59,11 +59,7 @@ export function CodePage({
       lead={<Message of={isSent ? sent : perhapsSent} address={shown} />}
       alternatives={
         <>
-          {isNumber && offersSignUp && (
-            <p class="hint">
-              <Message of="code.numberSignUp" />
-            </p>
-          )}
+          {isNumber && offersSignUp && <Hint of="code.numberSignUp" />}
           <ResendForm {...{ interaction, resendAllowedAt, now }} />
           <RestartForm interaction={interaction}>{offersOtherWay ? undefined : otherAddress}</RestartForm>
         </>

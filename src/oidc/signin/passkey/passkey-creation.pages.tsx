@@ -2,7 +2,7 @@ import type { ComponentChildren, VNode } from 'preact'
 import { PASSKEY_CREATION_SCRIPT_PATH } from '../../../pages/assets/passkey-creation-script.ts'
 import { ErrorMessage, type PageInteraction, StepForm } from '../../../pages/page-shell.pages.tsx'
 import { ScriptedPart, WithoutScript } from '../../../pages/parts/scripted-part.pages.tsx'
-import { Message, useWords } from '../../../pages/parts/words.pages.tsx'
+import { Hint, Message, useWords } from '../../../pages/parts/words.pages.tsx'
 
 type PasskeyCreationProps = {
   interaction: PageInteraction
@@ -23,9 +23,7 @@ export function PasskeyCreation({ interaction, options, error, children }: Passk
     <>
       {error && <ErrorMessage>{error}</ErrorMessage>}
       <WithoutScript>
-        <p class="hint">
-          <Message of="passkey.createScript" />
-        </p>
+        <Hint of="passkey.createScript" />
       </WithoutScript>
       <div class="stack">
         <ScriptedPart

@@ -11,7 +11,7 @@ import {
 } from '../../../pages/page-shell.pages.tsx'
 import { ScriptedPart, WithoutScript } from '../../../pages/parts/scripted-part.pages.tsx'
 import { type StayChoice, StaySignedInBox } from '../../../pages/parts/stay-signed-in.pages.tsx'
-import { Message, useWords } from '../../../pages/parts/words.pages.tsx'
+import { Hint, Message, Paragraph, useWords } from '../../../pages/parts/words.pages.tsx'
 import { createMethodsLink } from '../step/methods-link.pages.tsx'
 
 /** Why a user must have a passkey, and how one who has none gets it. */
@@ -76,17 +76,11 @@ export function PasskeyEntry({
   const { text } = useWords()
   return (
     <>
-      {isOnly && !demand && (
-        <p>
-          <Message of="passkey.only" />
-        </p>
-      )}
+      {isOnly && !demand && <Paragraph of="passkey.only" />}
       {isOnly && demand && <PasskeyDemandNote demand={demand} />}
       {error && <ErrorMessage>{error}</ErrorMessage>}
       <WithoutScript>
-        <p class="hint">
-          <Message of="passkey.signInScript" />
-        </p>
+        <Hint of="passkey.signInScript" />
       </WithoutScript>
       <ScriptedPart
         id="passkey"

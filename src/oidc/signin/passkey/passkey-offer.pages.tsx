@@ -1,7 +1,8 @@
 import type { VNode } from 'preact'
-import { BidiText, StepForm } from '../../../pages/page-shell.pages.tsx'
+import { BidiText } from '../../../pages/page-shell.pages.tsx'
+import { StepButton } from '../../../pages/parts/controls.pages.tsx'
 import { type AcceptedPasskeys, PasskeySignal } from '../../../pages/parts/passkey-signal.pages.tsx'
-import { Message } from '../../../pages/parts/words.pages.tsx'
+import { Message, Paragraph } from '../../../pages/parts/words.pages.tsx'
 import { StepPage, type StepPageProps } from '../step/step-page.pages.tsx'
 import { PasskeyCreation } from './passkey-creation.pages.tsx'
 
@@ -31,15 +32,15 @@ export const PasskeyOfferPage = ({
     title={<Message of={isReplacement ? 'offer.replaceTitle' : 'offer.title'} />}
     lead={<Message of="offer.lead" label={<BidiText>{label}</BidiText>} />}
   >
-    <p>
-      <Message of={isReplacement ? 'offer.replaceText' : 'offer.text'} />
-    </p>
+    <Paragraph of={isReplacement ? 'offer.replaceText' : 'offer.text'} />
     <PasskeyCreation interaction={page.interaction} options={options} error={page.error}>
-      <StepForm interaction={page.interaction} step="later" class="stack">
-        <button type="submit" class="secondary">
-          <Message of="action.notNow" />
-        </button>
-      </StepForm>
+      <StepButton
+        interaction={page.interaction}
+        step="later"
+        class="stack"
+        of="action.notNow"
+        look="secondary"
+      />
     </PasskeyCreation>
     <PasskeySignal accepted={accepted} />
   </StepPage>

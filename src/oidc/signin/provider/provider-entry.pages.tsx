@@ -1,5 +1,6 @@
 import type { VNode } from 'preact'
 import { BidiText, ErrorMessage, type PageInteraction, StepForm } from '../../../pages/page-shell.pages.tsx'
+import { StepButton, StrongText } from '../../../pages/parts/controls.pages.tsx'
 import { type StayChoice, StaySignedInBox } from '../../../pages/parts/stay-signed-in.pages.tsx'
 import { Message } from '../../../pages/parts/words.pages.tsx'
 import { type PageProvider, ProviderMark } from './provider-logos.pages.tsx'
@@ -43,20 +44,12 @@ export const PendingLinkNote = ({ interaction, provider, account }: PendingLinkP
         <Message
           of="provider.pendingAccount"
           provider={<BidiText>{provider}</BidiText>}
-          account={
-            <strong>
-              <BidiText>{account}</BidiText>
-            </strong>
-          }
+          account={<StrongText>{account}</StrongText>}
         />
       ) : (
         <Message of="provider.pending" provider={<BidiText>{provider}</BidiText>} />
       )}
     </p>
-    <StepForm interaction={interaction} step="forget-provider">
-      <button type="submit" class="quiet">
-        <Message of="provider.doNotConnect" />
-      </button>
-    </StepForm>
+    <StepButton interaction={interaction} step="forget-provider" of="provider.doNotConnect" look="quiet" />
   </div>
 )

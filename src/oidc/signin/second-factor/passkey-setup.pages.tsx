@@ -1,5 +1,5 @@
 import type { VNode } from 'preact'
-import { Message } from '../../../pages/parts/words.pages.tsx'
+import { Message, Paragraph } from '../../../pages/parts/words.pages.tsx'
 import { PasskeyCreation } from '../passkey/passkey-creation.pages.tsx'
 import { RestartForm } from '../step/restart.pages.tsx'
 import { StepPage, type StepPageProps } from '../step/step-page.pages.tsx'
@@ -29,9 +29,7 @@ export const PasskeySetupPage = ({ options, otherPath, ...page }: PasskeySetupPa
       </>
     }
   >
-    <p>
-      <Message of="setup.passkeyText" />
-    </p>
+    <Paragraph of="setup.passkeyText" />
     <PasskeyCreation interaction={page.interaction} options={options} error={page.error} />
   </StepPage>
 )

@@ -2,8 +2,8 @@ import type { VNode } from 'preact'
 import { RecoveryCodeList } from '../../../credentials/second-factors/recovery-code-list.pages.tsx'
 import type { TotpEnrollment } from '../../../credentials/second-factors/totp-enrollment.ts'
 import { TotpKey } from '../../../credentials/second-factors/totp-key.pages.tsx'
-import { StepForm } from '../../../pages/page-shell.pages.tsx'
 import { CodeForm } from '../../../pages/parts/code-form.pages.tsx'
+import { StepButton } from '../../../pages/parts/controls.pages.tsx'
 import { Message } from '../../../pages/parts/words.pages.tsx'
 import { RestartForm } from '../step/restart.pages.tsx'
 import { StepPage, type StepPageProps } from '../step/step-page.pages.tsx'
@@ -50,10 +50,6 @@ export const TotpSetupPage = ({ enrollment, passkeyPath, ...page }: TotpSetupPag
 export const RecoveryCodesPage = ({ codes, ...page }: StepPageProps & { codes: string[] }): VNode => (
   <StepPage {...page} title={<Message of="setup.codesTitle" />} lead={<Message of="setup.codesLead" />}>
     <RecoveryCodeList codes={codes} />
-    <StepForm interaction={page.interaction} step="codes-saved" class="stack">
-      <button type="submit" class="primary">
-        <Message of="setup.codesSaved" />
-      </button>
-    </StepForm>
+    <StepButton interaction={page.interaction} step="codes-saved" class="stack" of="setup.codesSaved" />
   </StepPage>
 )

@@ -1,5 +1,6 @@
 import type { VNode } from 'preact'
 import { BidiText, ErrorMessage, StepForm } from '../../../pages/page-shell.pages.tsx'
+import { SubmitButton } from '../../../pages/parts/controls.pages.tsx'
 import { Message } from '../../../pages/parts/words.pages.tsx'
 import { type AccountEntries, AccountFields } from '../../../sign-up/account-fields.pages.tsx'
 import { RestartForm } from '../step/restart.pages.tsx'
@@ -45,9 +46,7 @@ export function SignUpPage({
       {page.error && <ErrorMessage>{page.error}</ErrorMessage>}
       <StepForm interaction={page.interaction} step="create" class="stack">
         <AccountFields fields={fields} terms={terms} values={values} issues={issues} />
-        <button type="submit" class="primary">
-          <Message of="signUp.submit" />
-        </button>
+        <SubmitButton of="signUp.submit" />
       </StepForm>
     </StepPage>
   )

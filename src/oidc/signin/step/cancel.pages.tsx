@@ -1,12 +1,8 @@
 import type { VNode } from 'preact'
-import { type PageInteraction, StepForm } from '../../../pages/page-shell.pages.tsx'
-import { Message } from '../../../pages/parts/words.pages.tsx'
+import type { PageInteraction } from '../../../pages/page-shell.pages.tsx'
+import { StepButton } from '../../../pages/parts/controls.pages.tsx'
 
 /** Leads back to the client without a sign-in. Posts `step=cancel`. */
 export const CancelForm = ({ interaction }: { interaction: PageInteraction }): VNode => (
-  <StepForm interaction={interaction} step="cancel">
-    <button type="submit" class="quiet">
-      <Message of="action.cancel" />
-    </button>
-  </StepForm>
+  <StepButton interaction={interaction} step="cancel" of="action.cancel" look="quiet" />
 )

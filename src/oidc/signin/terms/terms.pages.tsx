@@ -1,5 +1,6 @@
 import type { VNode } from 'preact'
 import { BidiText, ErrorMessage, getTenantName, StepForm } from '../../../pages/page-shell.pages.tsx'
+import { SubmitButton } from '../../../pages/parts/controls.pages.tsx'
 import { type PagePerson, SignedInAs } from '../../../pages/parts/person.pages.tsx'
 import { Message } from '../../../pages/parts/words.pages.tsx'
 import { type PageTerms, TermsLinks } from '../../../sign-up/account-fields.pages.tsx'
@@ -30,9 +31,7 @@ export const TermsPage = ({ person, terms, isUpdate, ...page }: TermsPageProps):
     </p>
     <StepForm interaction={page.interaction} step="agree" class="stack">
       <input type="hidden" name="terms-version" value={terms.termsVersion ?? ''} />
-      <button type="submit" name="terms" value="on" class="primary">
-        <Message of="terms.submit" />
-      </button>
+      <SubmitButton name="terms" value="on" of="terms.submit" />
     </StepForm>
   </StepPage>
 )
