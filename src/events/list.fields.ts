@@ -64,7 +64,7 @@ export const EventFilter = z.strictObject({
 /** The order of a list of events. */
 export const EventOrder = z.strictObject({
   direction: direction.nullish().meta({
-    description: 'asc (the default) is oldest first; desc is newest first.',
+    description: 'Ascending (the default) or descending.',
     example: 'desc',
   }),
 })

@@ -7,10 +7,10 @@ import { type EventPage, listEvents } from './list.ts'
 import type { LogEvent } from './log.ts'
 
 const EventEdge = builder.objectRef<LogEvent>('EventEdge').implement({
-  ...withPublicAccess('An edge of an EventConnection.'),
+  ...withPublicAccess('An edge of EventConnection.'),
   fields: (t) => ({
-    cursor: t.exposeString('position', { description: 'Position of the event.' }),
-    node: t.field({ type: EventInterface, description: 'The event.', resolve: (event) => event }),
+    cursor: t.exposeString('position', { description: 'Cursor of the row in this list.' }),
+    node: t.field({ type: EventInterface, description: 'The row.', resolve: (event) => event }),
   }),
 })
 
@@ -18,23 +18,23 @@ const EventEdge = builder.objectRef<LogEvent>('EventEdge').implement({
 const SINGLE_FIELD_COST = { field: 1, multiplier: 1 }
 
 const EventConnection = builder.objectRef<EventPage>('EventConnection').implement({
-  ...withPublicAccess('A page of the event log.'),
+  ...withPublicAccess('A page of a list of Event.'),
   fields: (t) => ({
     edges: t.field({
       type: [EventEdge],
       complexity: SINGLE_FIELD_COST,
-      description: 'The events, each with its cursor.',
+      description: 'The rows of the page, each with its cursor.',
       resolve: ({ rows }) => rows,
     }),
     nodes: t.field({
       type: [EventInterface],
       complexity: SINGLE_FIELD_COST,
-      description: 'The events.',
+      description: 'The rows of the page.',
       resolve: ({ rows }) => rows,
     }),
     pageInfo: t.field({
       type: PageInfo,
-      description: 'Page information. The cursors are positions.',
+      description: 'Page information.',
       resolve: ({ rows, hasNextPage, hasPreviousPage, endsEarly }) => ({
         hasNextPage,
         hasPreviousPage,
@@ -49,7 +49,7 @@ const EventConnection = builder.objectRef<EventPage>('EventConnection').implemen
 const EventFilter = builder.inputType('EventFilter', {
   description: 'Only events that match all members.',
   fields: (t) => ({
-    types: t.stringList({ description: 'Only events of these types, such as session.started.' }),
+    types: t.stringList({ description: 'Only events of these types.' }),
     subjectId: t.id({
       description:
         'Only events with this subject: a user, a session, or the object that the event is about, such as a client, credential or grant.',
@@ -78,16 +78,16 @@ builder.queryField('events', (t) =>
   t.field({
     ...withScope(
       'events:read',
-      "The tenant's event log: what happened, when, and by whom. The `endCursor` of the last page is a position to subscribe from.",
+      "The tenant's event log: what happened, when, and by whom. The `position` of an event is its cursor in every list, and where a subscription starts.",
     ),
     ...connectionField(EventConnection),
     args: {
       ...CURSOR_ARGS,
-      filter: t.arg({ type: EventFilter, description: 'Which events to list.' }),
+      filter: t.arg({ type: EventFilter, description: 'The filter.' }),
       direction: t.arg({
         type: OrderDirection,
         defaultValue: 'asc',
-        description: 'Oldest or newest first.',
+        description: 'Ascending (the default) or descending.',
       }),
     },
     resolve: (_root, args, { ctx }) => listEvents(ctx, args),

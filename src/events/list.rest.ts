@@ -63,7 +63,7 @@ const EventShape = z
   .meta({ id: 'Event', description: "An event of the tenant's event log." })
 
 const EventListShape = z.object({
-  pageSize: z.int().min(1).max(1000).meta({ description: 'The requested number of events.', example: 50 }),
+  pageSize: z.int().min(1).max(1000).meta({ description: 'Requested number of items per page.', example: 50 }),
   endsEarly: endsEarlyShape,
   events: z.array(EventShape),
 })
@@ -94,7 +94,7 @@ export const eventRoutes: readonly RestRoute[] = [
     path: '/events',
     operationId: 'listEvents',
     summary:
-      "The tenant's event log: what happened, when, and by whom. By cursor only; `direction=desc` is newest first.",
+      "The tenant's event log: what happened, when, and by whom. The `position` of an event is its cursor in every list, and where a subscription starts.",
     scope: 'events:read',
     paged: 'by-cursor',
     query: EventOrder,

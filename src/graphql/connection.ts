@@ -69,7 +69,7 @@ class PageInfoOf<Row> implements PageInfoFields {
  */
 export function defineConnectionType<Row>(name: string, node: ObjectRef<GraphQLTypes, Row>) {
   const Edge = builder.objectRef<{ cursor: string; node: Row }>(`${name}Edge`).implement({
-    ...withPublicAccess(`An edge of a ${name}Connection.`),
+    ...withPublicAccess(`An edge of ${name}Connection.`),
     fields: (t) => ({
       cursor: t.exposeString('cursor', { description: 'Cursor of the row in this list.' }),
       node: t.field({ type: node, description: 'The row.', resolve: (edge) => edge.node as never }),

@@ -35,12 +35,11 @@ export const SessionOrder = z.strictObject({
     .enum(SESSION_ORDER_FIELDS, `must be one of ${SESSION_ORDER_FIELDS.join(', ')}`)
     .nullish()
     .meta({
-      description:
-        'The field by which sessions are ordered. Default: for a range of the filter its field, otherwise the id.',
+      description: 'The field of the order. Default: for a range of the filter its field, otherwise the id.',
     }),
   direction: direction
     .nullish()
-    .meta({ description: 'Oldest first (the default) or newest first.', example: 'desc' }),
+    .meta({ description: 'Ascending (the default) or descending.', example: 'desc' }),
 })
 
 type ParsedSessionFilter = z.output<typeof SessionFilter>

@@ -31,19 +31,19 @@ const SessionOrder = builder.inputType('SessionOrder', {
   fields: (t) => ({
     field: t.field({
       type: SessionOrderFieldEnum,
-      description: 'The field. Default: for a range of the filter its field, otherwise the id.',
+      description: 'The field of the order. Default: for a range of the filter its field, otherwise the id.',
     }),
     direction: t.field({
       type: OrderDirection,
       defaultValue: 'asc',
-      description: 'Ascending or descending.',
+      description: 'Ascending (the default) or descending.',
     }),
   }),
 })
 
 builder.queryField('sessions', (t) =>
   t.field({
-    ...withScope('sessions:read', 'The active sessions of the tenant, in order of their start.'),
+    ...withScope('sessions:read', 'The active sessions of the tenant, by default in order of their start.'),
     ...connectionField(SessionConnection),
     args: {
       ...PAGE_ARGS,

@@ -37,7 +37,7 @@ export const sessionOperations: readonly RestRoute[] = [
     method: 'GET',
     path: '/sessions',
     operationId: 'listSessions',
-    summary: 'The active sessions of the tenant.',
+    summary: 'The active sessions of the tenant, by default in order of their start.',
     scope: 'sessions:read',
     paged: true,
     filter: SessionFilter,

@@ -69,7 +69,7 @@ export const userOperations: readonly RestRoute[] = [
     method: 'GET',
     path: '/users',
     operationId: 'listUsers',
-    summary: 'Lists the users, by default in order of creation.',
+    summary: 'The users of the tenant, by default in order of creation.',
     scope: 'users:read',
     paged: true,
     filter: UserFilter,

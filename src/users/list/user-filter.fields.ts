@@ -67,11 +67,11 @@ export const UserOrder = z.strictObject({
     .nullish()
     .meta({
       description:
-        'The field by which the users are ordered; users without a value come last. When omitted, the order of creation.',
+        'The field of the order; users without a value come last. Default: for a range of the filter its field, for a search the matched word, otherwise the id.',
     }),
   direction: direction
     .nullish()
-    .meta({ description: 'Least or oldest first, or the other way round.', example: 'desc' }),
+    .meta({ description: 'Ascending (the default) or descending.', example: 'desc' }),
 })
 
 export type UserOrderField = (typeof USER_ORDER_FIELDS)[number]

@@ -54,12 +54,12 @@ const UserOrder = builder.inputType('UserOrder', {
     field: t.field({
       type: UserOrderFieldEnum,
       description:
-        'The field. Default: for a range of the filter its field, for a search the matched word, otherwise the id.',
+        'The field of the order; users without a value come last. Default: for a range of the filter its field, for a search the matched word, otherwise the id.',
     }),
     direction: t.field({
       type: OrderDirection,
       defaultValue: 'asc',
-      description: 'Ascending or descending.',
+      description: 'Ascending (the default) or descending.',
     }),
   }),
 })
