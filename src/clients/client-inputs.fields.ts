@@ -4,6 +4,7 @@ import { SYSTEM_TENANT } from '../core/scopes.ts'
 import { expectedUpdatedAt } from '../schema/expected-updated-at.ts'
 import { mapShapes } from '../schema/fields.ts'
 import { boolean, integer } from '../schema/input-shapes.ts'
+import { defineFilter, type Given } from '../schema/lists.ts'
 import { CANNOT_BE_CHANGED, isUnchanged, SET_BY_SERVICE } from '../schema/response-only.ts'
 import { checkClientConsistency, REDIRECT_FIELDS, SECRET_FIELD_DEFAULTS } from './client-rules.fields.ts'
 import { APP_TYPE, CLIENT_TYPE } from './client-types.ts'
@@ -126,7 +127,9 @@ export const SecretRotation = z
   )
   .meta({ id: 'SecretRotation', description: 'How the secret is replaced.' })
 
-export const ClientFilter = z.strictObject({
-  type: CLIENT_TYPE.shape.nullish().meta({ description: 'Of this type.' }),
-  appType: APP_TYPE.shape.nullish().meta({ description: 'Of this kind.' }),
+/** Which clients a list is about. */
+export const CLIENT_FILTER = defineFilter({
+  type: { shape: CLIENT_TYPE.shape, description: 'Of this type.' },
+  appType: { shape: APP_TYPE.shape, description: 'Of this kind.' },
 })
+export type ClientFilter = Given<typeof CLIENT_FILTER.members>

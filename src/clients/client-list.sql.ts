@@ -1,4 +1,5 @@
 import { storedColumns } from '../database/columns.ts'
+import { buildFilterConditions } from '../database/filter-conditions.ts'
 import type { Db } from '../database/handle.ts'
 import {
   type BindParameter,
@@ -11,27 +12,22 @@ import {
 import { boundStatement } from '../database/statement.ts'
 import { Prisma } from '../generated/prisma/client.ts'
 import type { Paging } from '../schema/page.ts'
-import { APP_TYPES, type AppType, type ClientType } from './client-types.ts'
+import { CLIENT_FILTER, type ClientFilter } from './client-inputs.fields.ts'
+import { APP_TYPES } from './client-types.ts'
 import type { Client } from './clients.ts'
-
-export type ClientListQuery = { type: ClientType | null; appType: AppType | null }
 
 const COLUMNS = Object.keys(Prisma.ClientScalarFieldEnum)
   .map((name) => `s."${name}"`)
   .join(', ')
 const BY_ID: KeysetOrder = { value: null, id: 'k."id"' }
 
-const buildClientFilterSql = ({ type, appType }: ClientListQuery, bind: BindParameter): string =>
-  [
-    `k."tenantId" = $1`,
-    ...(type === null ? [] : [`k."type" = ${bind(type)}::text`]),
-    ...(appType === null ? [] : [`k."appType" = ${bind(appType)}::text`]),
-  ].join(' AND ')
+const buildClientConditions = (filter: ClientFilter, bind: BindParameter): string =>
+  [`k."tenantId" = $1`, ...buildFilterConditions(CLIENT_FILTER, filter, { alias: 'k' }, bind)].join(' AND ')
 
 /** An index orders the clients of one type and app type, so a list of one type scans each app type. */
-function buildClientSource(query: ClientListQuery, bind: BindParameter): KeysetSource {
-  const source = { from: '"Client" k', where: buildClientFilterSql(query, bind) }
-  if (query.type === null || query.appType !== null) return source
+function buildClientSource(query: ClientFilter, bind: BindParameter): KeysetSource {
+  const source = { from: '"Client" k', where: buildClientConditions(query, bind) }
+  if (query.type === undefined || query.appType !== undefined) return source
   return {
     from: source.from,
     where: `${source.where} AND k."appType" = kinds."appType"`,
@@ -39,7 +35,7 @@ function buildClientSource(query: ClientListQuery, bind: BindParameter): KeysetS
   }
 }
 
-export function clientPageStatement(tenant: string, query: ClientListQuery, paging: Paging) {
+export function clientPageStatement(tenant: string, query: ClientFilter, paging: Paging) {
   const bind = createBinder(tenant)
   const text = `SELECT ${COLUMNS} FROM (${buildKeysetPage(buildClientSource(query, bind), BY_ID, paging, bind)}) p
     JOIN "Client" s ON s."tenantId" = $1 AND s."id" = p."id" ORDER BY ${buildKeysetSort(BY_ID, paging, 'p')}`
@@ -47,17 +43,17 @@ export function clientPageStatement(tenant: string, query: ClientListQuery, pagi
 }
 
 /** A page of clients, as `toPage` takes it. One statement. */
-export const selectClientPage = (db: Db, query: ClientListQuery, paging: Paging): Promise<Client[]> =>
+export const selectClientPage = (db: Db, query: ClientFilter, paging: Paging): Promise<Client[]> =>
   db.list(clientPageStatement(db.tenant, query, paging), paging.limit)
 
-export function clientCountStatement(tenant: string, query: ClientListQuery) {
+export function clientCountStatement(tenant: string, query: ClientFilter) {
   const bind = createBinder(tenant)
-  const text = `SELECT count(*)::text AS "count" FROM "Client" k WHERE ${buildClientFilterSql(query, bind)}`
+  const text = `SELECT count(*)::text AS "count" FROM "Client" k WHERE ${buildClientConditions(query, bind)}`
   return boundStatement({ count: 'text' }, text, bind.values)
 }
 
 /** Counts the clients of a list. */
-export async function countClients(db: Db, query: ClientListQuery): Promise<number> {
+export async function countClients(db: Db, query: ClientFilter): Promise<number> {
   const [row] = await db.list(clientCountStatement(db.tenant, query))
   return Number(row?.count ?? 0)
 }

@@ -30,4 +30,3 @@ export const CLIENT_TYPE = defineEnum('ClientType', 'The purpose of the client; 
   login: 'Signs people in.',
   payment: 'Has people confirm payments.',
 })
-export type ClientType = (typeof CLIENT_TYPE.values)[number]

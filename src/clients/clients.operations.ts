@@ -1,11 +1,12 @@
 import { Conflict, NotFound } from '../core/errors.ts'
+import { defineList } from '../operations/list.ts'
 import { defineMutation } from '../operations/mutation.ts'
-import { defineList, defineLookup } from '../operations/query.ts'
+import { defineLookup } from '../operations/query.ts'
 import { defineResource } from '../operations/resource.ts'
 import type { RestRoute } from '../rest/route.ts'
 import { createBodyMapper, idShape } from '../schema/response-shapes.ts'
 import { deleteClient, updateClient } from './client-changes.ts'
-import { ClientCreate, ClientFilter, ClientPatch, SecretRotation } from './client-inputs.fields.ts'
+import { CLIENT_FILTER, ClientCreate, ClientPatch, SecretRotation } from './client-inputs.fields.ts'
 import { listClients } from './client-list.ts'
 import { rotateClientSecret } from './client-secrets.ts'
 import { ClientShape, NewClientShape, RotatedClientShape } from './clients.fields.ts'
@@ -45,7 +46,7 @@ export const clientOperations: readonly RestRoute[] = [
     name: 'listClients',
     summary: 'The clients of the tenant, oldest first.',
     resource: CLIENT,
-    filter: ClientFilter,
+    filter: CLIENT_FILTER,
     path: '/clients',
     run: listClients,
   }),

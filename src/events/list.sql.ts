@@ -1,36 +1,23 @@
 import type { ReadLimit } from '../core/network/read-limit.ts'
+import { buildFilterConditions } from '../database/filter-conditions.ts'
 import type { Db } from '../database/handle.ts'
 import { type BindParameter, createBinder } from '../database/keyset.ts'
 import { boundStatement } from '../database/statement.ts'
 import type { Position } from '../model/event-position.ts'
+import { EVENT_FILTER, type EventFilter } from './list.fields.ts'
 import { EVENT_COLUMNS, EVENT_RETURNS, type EventRow } from './log.sql.ts'
 
-/** The filters that an index supports, with the column that follows the tenant in the index. */
-const FILTER_COLUMNS = {
-  userId: `e."userId"`,
-  sessionId: `e."sessionId"`,
-  subject: `e."subjectIds"[1]`,
-  actorUserId: `e."actorUserId"`,
-  actorClientId: `e."actorClientId"`,
-  requestId: `e."requestId"`,
-  deviceId: `e."deviceId"`,
-} as const
+/** The condition of a partial index. Refreshes are most of a log and are not found by their request. */
+const REQUEST_INDEX_CONDITION = `e."type" <> 'grant.refreshed' AND e."type" <> 'session.refreshed'`
 
-/** The conditions of partial indexes. Refreshes are most of a log and are not found by their request. */
-const PARTIAL_INDEX_CONDITIONS: Partial<Record<keyof typeof FILTER_COLUMNS, string>> = {
-  requestId: `e."type" <> 'grant.refreshed' AND e."type" <> 'session.refreshed'`,
-}
+/** The members of the filter that an index supports. */
+const INDEXED = ['subjectId', 'actorId', 'requestId', 'deviceId'] as const
 
 export type EventQuery = {
-  types: string[] | null
-  /**
-   * Columns with their values. The planner uses the index of the most selective one; the others filter its
-   * rows.
-   */
-  equals: { column: keyof typeof FILTER_COLUMNS; id: string }[]
-  /** The hashes of one address. */
+  /** The planner uses the index of the most selective member; the others filter its rows. */
+  filter: EventFilter
+  /** The hashes of the address of the filter. */
   addressHashes: Buffer[] | null
-  occurredAt: { gte?: Date | null; lt?: Date | null }
   /** Exclusive bounds. */
   after: Position | null
   before: Position | null
@@ -71,7 +58,8 @@ function buildNearestEventSql(bind: BindParameter, time: Date, side: 'before' | 
  * The highest lower bound, if any, and the lowest upper bound, which excludes events that are not visible
  * yet.
  */
-function buildPositionBounds(bind: BindParameter, { after, before, occurredAt: { gte, lt } }: EventQuery) {
+function buildPositionBounds(bind: BindParameter, { after, before, filter }: EventQuery) {
+  const { gte, lt } = filter.occurredAt ?? {}
   const low = after || gte ? [buildPositionSql(bind, after ?? LOG_START)] : []
   if (gte) low.push(buildNearestEventSql(bind, gte, 'before'))
   const high = [
@@ -94,35 +82,30 @@ function buildPositionBounds(bind: BindParameter, { after, before, occurredAt: {
   }
 }
 
-/** The exact conditions on the time. CASE prevents the planner from using an index of the time again. */
-function buildTimeConditions(bind: BindParameter, { gte, lt }: EventQuery['occurredAt']): string[] {
-  const within = [
-    ...(gte ? [`e."occurredAt" >= ${bind(gte)}::timestamptz`] : []),
-    ...(lt ? [`e."occurredAt" < ${bind(lt)}::timestamptz`] : []),
-  ]
-  return within.length > 0 ? [`CASE WHEN ${within.join(' AND ')} THEN true ELSE false END`] : []
-}
-
 /**
  * Builds the statement of a page of events. The bounds are subqueries, whose values the planner does not see:
  * it would estimate a comparison of rows by the first column, which is the same for all events of an era.
  */
 export function buildEventPageStatement(tenant: string, query: EventQuery) {
   const bind = createBinder(tenant)
-  const { types, equals, addressHashes, newestFirst } = query
+  const { filter, addressHashes, newestFirst } = query
   const bounds = buildPositionBounds(bind, query)
   const direction = newestFirst ? 'DESC' : 'ASC'
   const buildOrderBy = (alias: string) =>
     ['era', 'xid', 'seq'].map((name) => `${alias}."${name}" ${direction}`).join(', ')
   const limit = `${bind(query.limit)}::int`
-  const wanted = types && bind(types)
+  const wanted = filter.types ? bind(filter.types) : null
+  const buildConditions = (names: readonly (keyof EventFilter)[]) =>
+    buildFilterConditions(EVENT_FILTER, filter, { names, alias: 'e' }, bind)
+  const indexed = buildConditions(INDEXED)
+  const within = buildConditions(['occurredAt'])
   const conditions = [
     `e."tenantId" = $1`,
-    ...equals.flatMap(({ column, id }) =>
-      [`${FILTER_COLUMNS[column]} = ${bind(id)}`, PARTIAL_INDEX_CONDITIONS[column] ?? []].flat(),
-    ),
+    ...indexed,
+    ...(filter.requestId === undefined ? [] : [REQUEST_INDEX_CONDITION]),
     ...bounds.conditions,
-    ...buildTimeConditions(bind, query.occurredAt),
+    // CASE keeps the planner from using an index of the time again.
+    ...(within.length > 0 ? [`CASE WHEN ${within.join(' AND ')} THEN true ELSE false END`] : []),
   ]
   const buildPageSql = (more: string[] = []) =>
     `SELECT e.* FROM "Event" e WHERE ${[...conditions, ...more].join(' AND ')} ORDER BY ${buildOrderBy('e')} LIMIT ${limit}`
@@ -134,7 +117,7 @@ export function buildEventPageStatement(tenant: string, query: EventQuery) {
   const ofTypes = wanted === null ? [] : [`e."type" = ANY(${wanted}::text[])`]
   const pages = addressHashes
     ? buildMergedSql('addressHash', `${bind(addressHashes)}::bytea[]`, ofTypes)
-    : wanted !== null && equals.length === 0
+    : wanted !== null && indexed.length === 0
       ? buildMergedSql('type', `${wanted}::text[]`)
       : buildPageSql(ofTypes)
   const bound = query.after ?? query.before

@@ -65,9 +65,13 @@ class PageInfoOf<Row> implements PageInfoFields {
 
 /**
  * Declares the types `${name}Connection` and `${name}Edge` of a node type (Relay Cursor Connections). Fields
- * resolve to the `Page<Row>` of a service.
+ * resolve to the `Page<Row>` of a service, with `isByCursor` to a `CursorPage<Row>`.
  */
-export function defineConnectionType<Row>(name: string, node: ObjectRef<GraphQLTypes, Row>) {
+export function defineConnectionType<Row>(
+  name: string,
+  node: ObjectRef<GraphQLTypes, Row>,
+  isByCursor = false,
+) {
   const Edge = builder.objectRef<{ cursor: string; node: Row }>(`${name}Edge`).implement({
     ...withPublicAccess(`An edge of ${name}Connection.`),
     fields: (t) => ({
@@ -101,18 +105,23 @@ export function defineConnectionType<Row>(name: string, node: ObjectRef<GraphQLT
         description: 'Page information.',
         resolve: (page) => new PageInfoOf(page),
       }),
-      totalSize: t.int({
-        description: 'Number of rows of the list; counted only when selected.',
-        resolve: (page) => page.countAll(),
+      ...(!isByCursor && {
+        totalSize: t.int({
+          description: 'Number of rows of the list; counted only when selected.',
+          resolve: (page) => page.countAll(),
+        }),
+        page: t.exposeInt('page', {
+          nullable: true,
+          description: 'Page number, from 0; null when paging by cursor.',
+        }),
+        pageSize: t.exposeInt('pageSize', { description: 'Maximum number of rows of a page.' }),
       }),
-      page: t.exposeInt('page', {
-        nullable: true,
-        description: 'Page number, from 0; null when paging by cursor.',
-      }),
-      pageSize: t.exposeInt('pageSize', { description: 'Maximum number of rows of a page.' }),
     }),
   })
 }
+
+/** The connection type of rows. */
+export type ConnectionOf<Row> = ReturnType<typeof defineConnectionType<Row>>
 
 /** Arguments of a list with cursors only. */
 export const CURSOR_ARGS = builder.args((t) => ({

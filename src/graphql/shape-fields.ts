@@ -45,14 +45,18 @@ function unwrap(shape: z.ZodType, direction: Direction): Wrapped {
 
 const enumTypes = new Map<string, ReturnType<typeof buildEnumType>>()
 
+/** `createdAt` is CREATED_AT, `single-page` SINGLE_PAGE. */
+const toEnumName = (value: string): string =>
+  value
+    .replace(/([a-z])([A-Z][a-z])/g, '$1_$2')
+    .replace(/[^A-Za-z0-9]/g, '_')
+    .toUpperCase()
+
 const buildEnumType = ({ name, description, descriptions, values }: EnumDefinition) =>
   builder.enumType(name, {
     description,
     values: Object.fromEntries(
-      values.map((value) => [
-        value.toUpperCase().replaceAll('-', '_'),
-        { value, description: descriptions[value] },
-      ]),
+      values.map((value) => [toEnumName(value), { value, description: descriptions[value] }]),
     ),
   })
 

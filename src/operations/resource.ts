@@ -25,6 +25,8 @@ export type Resource<Row> = {
   /** The body of REST. */
   shape: z.ZodObject
   toBody(ctx: Ctx, row: Row): object
+  /** Its lists are read by cursor only: they have no numbers of pages and no total. */
+  isByCursor?: true
   /** Loads one for a payload that has its id. */
   load?(loaders: Loaders, id: string): Promise<Row | null>
   /** The connection type of GraphQL; made when a list is declared. */
@@ -37,12 +39,13 @@ export function defineResource<Row>(
     Partial<Pick<Resource<Row>, 'members' | 'toBody'>>,
 ): Resource<Row> {
   const pickMembers = createBodyMapper(declared.shape)
-  let connection: ReturnType<typeof defineConnectionType<Row>> | undefined
+  let connection: object | undefined
   return {
     members: `${declared.member}s`,
     toBody: (_ctx, row) => pickMembers(row as Record<string, unknown>),
     ...declared,
-    getConnection: () => (connection ??= defineConnectionType<Row>(declared.ref.name, declared.ref)),
+    getConnection: () =>
+      (connection ??= defineConnectionType<Row>(declared.ref.name, declared.ref, declared.isByCursor)),
   }
 }
 

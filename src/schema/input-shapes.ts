@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { type FieldIssue, InvalidInput } from '../core/errors.ts'
 import { isJsonObject } from '../core/json/json-object.ts'
+import { defineEnum } from './enums.ts'
 
 /** Whether a day exists in the Gregorian calendar, which is extended to year 0, a leap year. */
 function isRealDate(year: number, month: number, day: number): boolean {
@@ -142,16 +143,21 @@ export const instant = createInstantText(
 ).transform((value) => new Date(value))
 
 /** A time range of a filter: at or after `gte`, and before `lt`. */
-export const timeRange = z.strictObject(
-  {
-    gte: instant.nullish().meta({ description: 'At or after this instant.' }),
-    lt: instant.nullish().meta({ description: 'Before this instant.' }),
-  },
-  { error: (issue) => (issue.code === 'invalid_type' ? 'must be an object of gte and lt' : undefined) },
-)
+export const timeRange = z
+  .strictObject(
+    {
+      gte: instant.nullish().meta({ description: 'At or after this instant.' }),
+      lt: instant.nullish().meta({ description: 'Before this instant.' }),
+    },
+    { error: (issue) => (issue.code === 'invalid_type' ? 'must be an object of gte and lt' : undefined) },
+  )
+  .meta({ typeName: 'DateTimeRange', description: 'A range of time; one of the bounds may be omitted.' })
 
 /** The sort direction of a list. */
-export const direction = z.enum(['asc', 'desc'], 'must be asc or desc')
+export const direction = defineEnum('OrderDirection', 'Order of a list.', {
+  asc: 'Ascending: smallest or oldest first.',
+  desc: 'Descending: greatest or newest first.',
+}).shape
 
 /** Converts the issues of a parse with `PARSE_OPTIONS` to one issue per field. */
 export function toFieldIssues(error: z.ZodError): FieldIssue[] {

@@ -1,4 +1,3 @@
-import type { z } from 'zod'
 import { computeMac, computeMacs, equalsConstantTime } from '../core/crypto.ts'
 import { type FieldIssue, InvalidInput } from '../core/errors.ts'
 import { estimateJson } from '../core/json/json-size.ts'
@@ -6,6 +5,7 @@ import { PAGE_BYTES, ReadLimit } from '../core/network/read-limit.ts'
 import { mapInTurns } from '../core/turns.ts'
 import type { Workload } from '../core/workload.ts'
 import { PARSE_OPTIONS, toFieldIssues } from './input-shapes.ts'
+import { DIRECTION, type Filter, type FilterMember, type Given, type Order } from './lists.ts'
 
 export const DEFAULT_PAGE_SIZE = 50
 export const MAX_PAGE_SIZE = 1000
@@ -109,23 +109,28 @@ function findPagingIssues(args: PageArgs): FieldIssue[] {
   return issues
 }
 
-/** Pairs of a shape and the input for it. */
-type ShapeInputs<Shapes extends readonly z.ZodType[]> = { [Index in keyof Shapes]: [Shapes[Index], unknown] }
-type Parsed<Shapes extends readonly z.ZodType[]> = { [Index in keyof Shapes]: z.output<Shapes[Index]> }
+/** Arguments of a list that is filtered and ordered, as callers give them. */
+export type ListArgs = PageArgs & { filter?: unknown; orderBy?: unknown; direction?: unknown }
 
 /**
  * Parses the filter and the order of a list. When one is not valid, throws InvalidInput that names every
  * invalid field, including those of the paging arguments; otherwise the paging arguments are left to
  * parsePaging.
  */
-export function parseListInputs<const Shapes extends readonly z.ZodType[]>(
-  args: PageArgs,
-  ...inputs: ShapeInputs<Shapes>
-): Parsed<Shapes> {
-  const parsed = inputs.map(([shape, input]) => shape.safeParse(input, PARSE_OPTIONS))
-  const issues = parsed.flatMap(({ error }) => (error ? toFieldIssues(error) : []))
-  if (issues.length > 0) throw new InvalidInput([...issues, ...findPagingIssues(args)])
-  return parsed.map(({ data }) => data) as Parsed<Shapes>
+export function parseListArgs<Declared extends Record<string, FilterMember>, Field extends string = never>(
+  { filter, orderBy, direction, ...args }: ListArgs,
+  declared: Filter<Declared>,
+  order: Order<Field> = DIRECTION,
+): { filter: Given<Declared>; orderBy: Field | null; descending: boolean } {
+  const given = declared.shape.safeParse(filter ?? {}, PARSE_OPTIONS)
+  const sorting = order.shape.safeParse(order.by ? { orderBy, direction } : { direction }, PARSE_OPTIONS)
+  const issues = [given, sorting].flatMap(({ error }) => (error ? toFieldIssues(error) : []))
+  if (!given.success || !sorting.success) throw new InvalidInput([...issues, ...findPagingIssues(args)])
+  return {
+    filter: declared.pickGiven(given.data),
+    orderBy: (sorting.data.orderBy as Field | undefined) ?? null,
+    descending: sorting.data.direction === 'desc',
+  }
 }
 
 /**
@@ -182,18 +187,19 @@ export function parseCursorPaging<Seek>(
     : { mode: 'cursor', pageSize: paging.pageSize, backward: false, seek: null, limit: paging.limit }
 }
 
-/** A page of a list, in list order. `countAll` runs only when the caller selects totalSize. */
-export type Page<Row> = {
+/** A page of a list that is read by cursor only, in list order. */
+export type CursorPage<Row> = {
   rows: Row[]
-  page: number | null
   pageSize: number
   hasNextPage: boolean
   hasPreviousPage: boolean
   /** Whether the page has fewer rows than it could have, because of their bytes. */
   endsEarly: boolean
   encodeRowCursor: (row: Row) => string
-  countAll: () => Promise<number>
 }
+
+/** A page of a list. `countAll` runs only when the caller selects totalSize. */
+export type Page<Row> = CursorPage<Row> & { page: number | null; countAll: () => Promise<number> }
 
 /** The rows of a page in list order, and whether rows precede or follow them. */
 export type PageRows<Row> = Pick<Page<Row>, 'rows' | 'hasNextPage' | 'hasPreviousPage' | 'endsEarly'>
@@ -266,36 +272,31 @@ export async function collectRows<Row>(list: (args: PageArgs) => Promise<Page<Ro
 export type PageLinks = { after: string | null; before: string | null }
 const PAGE_LINKS = Symbol('page links')
 
-/** Attaches the cursors of the neighboring pages to a response body, from which the Link header is built. */
-export function attachPageLinks<Body extends object, Row>(
-  body: Body,
-  { rows, hasNextPage, hasPreviousPage }: PageRows<Row>,
-  encodeRowCursor: (row: Row) => string,
-): Body {
+export const getPageLinks = (body: object): PageLinks =>
+  (body as { [PAGE_LINKS]?: PageLinks })[PAGE_LINKS] ?? { after: null, before: null }
+
+/**
+ * The envelope of a list in REST, with the cursors from which the Link header is built. Its page is an integer, so that a
+ * page by cursor is page 0.
+ */
+export async function toPageEnvelope<Row, Name extends string>(
+  workload: Workload,
+  page: Page<Row> | CursorPage<Row>,
+  name: Name,
+  toBody: (row: Row) => object,
+) {
+  const { rows, pageSize, endsEarly, hasNextPage, hasPreviousPage, encodeRowCursor } = page
   const [first, last] = [rows.at(0), rows.at(-1)]
   const links: PageLinks = {
     after: hasNextPage && last !== undefined ? encodeRowCursor(last) : null,
     before: hasPreviousPage && first !== undefined ? encodeRowCursor(first) : null,
   }
-  return Object.assign(body, { [PAGE_LINKS]: links })
-}
-
-export const getPageLinks = (body: object): PageLinks =>
-  (body as { [PAGE_LINKS]?: PageLinks })[PAGE_LINKS] ?? { after: null, before: null }
-
-/** The envelope of a list in REST. Its page is an integer, so that a page by cursor is page 0. */
-export async function toPageEnvelope<Row, Name extends string>(
-  workload: Workload,
-  page: Page<Row>,
-  name: Name,
-  toBody: (row: Row) => object,
-) {
-  const envelope = {
-    page: page.page ?? 0,
-    pageSize: page.pageSize,
-    totalSize: await page.countAll(),
-    endsEarly: page.endsEarly,
-    [name]: await mapInTurns(workload, page.rows, toBody),
+  return {
+    ...('countAll' in page && { page: page.page ?? 0 }),
+    pageSize,
+    ...('countAll' in page && { totalSize: await page.countAll() }),
+    endsEarly,
+    [name]: await mapInTurns(workload, rows, toBody),
+    [PAGE_LINKS]: links,
   }
-  return attachPageLinks(envelope, page, page.encodeRowCursor)
 }

@@ -46,28 +46,35 @@ export const requestIdShape = z.string().meta({
 /** A free-form JSON object. */
 export const jsonObjectShape = z.record(z.string(), z.unknown())
 
-/** The envelope of a list. */
-export const endsEarlyShape = z.boolean().meta({
+const endsEarlyShape = z.boolean().meta({
   description:
     'True when the page has fewer items than `pageSize` because of their size; the link `next` continues.',
   example: false,
 })
 
-export const createListShape = (name: string, item: z.ZodType) =>
-  z.object({
-    page: z
-      .int()
-      .min(0)
-      .meta({ description: 'Index of the page, from 0; 0 when a cursor was given.', example: 0 }),
+/** The envelope of a list; with `isByCursor`, of a list without numbers of pages and without a total. */
+export const createListShape = (name: string, item: z.ZodType, isByCursor = false) => {
+  const size = {
     pageSize: z
       .int()
       .min(1)
       .max(1000)
       .meta({ description: 'Requested number of items per page.', example: 50 }),
+  }
+  const numbered = {
+    page: z
+      .int()
+      .min(0)
+      .meta({ description: 'Index of the page, from 0; 0 when a cursor was given.', example: 0 }),
+    ...size,
     totalSize: z.int().min(0).meta({ description: 'Number of items on all pages.', example: 1 }),
+  }
+  return z.object({
+    ...(isByCursor ? size : numbered),
     endsEarly: endsEarlyShape,
     [name]: z.array(item),
   })
+}
 
 /** Returns a function that picks the fields of `shape` from a row, in the order of the shape. */
 export function createBodyMapper<Shape extends Record<string, z.ZodType>>({ shape }: z.ZodObject<Shape>) {

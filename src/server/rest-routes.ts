@@ -1,7 +1,7 @@
 import { clientOperations } from '../clients/clients.operations.ts'
 import { consentOperations } from '../consents/consents.operations.ts'
 import { credentialOperations } from '../credentials/credentials.operations.ts'
-import { eventRoutes } from '../events/list.rest.ts'
+import { eventOperations } from '../events/events.operations.ts'
 import { idpUserOperations } from '../idps/idp-users.operations.ts'
 import { idpOperations } from '../idps/idps.operations.ts'
 import { invitationOperations } from '../invitations/invitations.operations.ts'
@@ -33,5 +33,5 @@ export const restRoutes: readonly RestRoute[] = [
   ...clientOperations,
   ...tenantOperations,
   ...keyOperations,
-  ...eventRoutes,
+  ...eventOperations,
 ]

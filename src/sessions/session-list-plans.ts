@@ -1,6 +1,6 @@
 import { type FieldIssue, InvalidInput } from '../core/errors.ts'
 import {
-  SESSION_FILTER_MEMBERS,
+  SESSION_FILTER,
   type SessionFilter,
   type SessionFilterMember,
   type SessionOrderField,
@@ -58,7 +58,7 @@ export function selectSessionList(
   filter: SessionFilter,
   orderBy: SessionOrderField | null,
 ): { list: SessionList; order: SessionListOrder } {
-  const given = SESSION_FILTER_MEMBERS.filter((member) => filter[member] !== undefined)
+  const given = SESSION_FILTER.names.filter((member) => filter[member] !== undefined)
   const list = SESSION_LISTS.find(({ by }) => by === null || given.includes(by)) as SessionList
   const strangers = given.filter((member) => member !== list.by && !list.combinable.includes(member))
   const issues: FieldIssue[] = strangers.map((field) => ({

@@ -1,3 +1,4 @@
+import { bindRange, buildFilterConditions } from '../database/filter-conditions.ts'
 import type { Db } from '../database/handle.ts'
 import {
   type BindParameter,
@@ -9,7 +10,7 @@ import {
 } from '../database/keyset.ts'
 import { boundStatement, typed } from '../database/statement.ts'
 import type { Paging } from '../schema/page.ts'
-import type { SessionFilter, SessionFilterMember } from './session-list.fields.ts'
+import { SESSION_FILTER, type SessionFilter } from './session-list.fields.ts'
 import type { SessionListOrder } from './session-list-plans.ts'
 import { SESSION_RETURNS, type SessionRow, toSessionColumnList, toSessionRow } from './sessions.sql.ts'
 
@@ -27,34 +28,24 @@ const KEYSET_ORDERS: Record<SessionListOrder, KeysetOrder> = {
   createdAt: { value: 'k."createdAt"', id: ID, type: 'timestamptz' },
   lastSeenAt: { value: 'k."lastSeenAt"', id: ID, type: 'timestamptz', nullable: true },
 }
-const FILTER_COLUMNS = { userId: 'k."userId"', clientId: 'k."clientId"', ip: 'k."lastSeenIp"' } as const
-
 /** The order with the bounds of a range on the same column. */
 function buildSessionOrder(
   { filter, order, descending }: SessionListQuery,
   bind: BindParameter,
 ): KeysetOrder {
   const range = order === 'id' ? undefined : filter[order]
-  const bindInstant = (at: Date | null | undefined) => (at ? `${bind(at)}::timestamptz` : undefined)
-  return {
-    ...KEYSET_ORDERS[order],
-    descending,
-    from: bindInstant(range?.gte),
-    before: bindInstant(range?.lt),
-  }
+  return { ...KEYSET_ORDERS[order], descending, ...bindRange(range, bind) }
 }
 
 /** The condition of active sessions that match the other filter members. */
 function buildSessionSource({ filter, order, now }: SessionListQuery, bind: BindParameter) {
-  const conditions = [`k."tenantId" = $1`, `k."endedAt" IS NULL`, `k."expiresAt" > ${bind(now)}::timestamptz`]
-  for (const member of Object.keys(filter) as SessionFilterMember[]) {
-    if (member === 'createdAt' || member === 'lastSeenAt') {
-      if (member === order) continue
-      const { gte, lt } = filter[member] ?? {}
-      if (gte) conditions.push(`k."${member}" >= ${bind(gte)}::timestamptz`)
-      if (lt) conditions.push(`k."${member}" < ${bind(lt)}::timestamptz`)
-    } else conditions.push(`${FILTER_COLUMNS[member]} = ${bind(filter[member])}::text`)
-  }
+  const names = SESSION_FILTER.names.filter((name) => name !== order)
+  const conditions = [
+    `k."tenantId" = $1`,
+    `k."endedAt" IS NULL`,
+    `k."expiresAt" > ${bind(now)}::timestamptz`,
+    ...buildFilterConditions(SESSION_FILTER, filter, { names, alias: 'k' }, bind),
+  ]
   return { from: '"Session" k', where: conditions.join(' AND ') }
 }
 

@@ -1,12 +1,14 @@
 import { ClientRef } from '../clients/clients.graphql.ts'
 import type { Session } from '../generated/prisma/client.ts'
 import { builder } from '../graphql/builder.ts'
-import { defineConnectionType, NESTED_PAGE_ARGS, nestedConnectionField } from '../graphql/connection.ts'
+import { type ConnectionOf, NESTED_PAGE_ARGS, nestedConnectionField } from '../graphql/connection.ts'
 import { withScopeOrOwner } from '../graphql/field-access.ts'
 import { ID_DESCRIPTION, Node, registerNode } from '../graphql/node.graphql.ts'
 import { addNodeSelection, buildNestedQuery, toNestedPage } from '../graphql/node-selection.ts'
 import { buildObjectFields, toObjectType } from '../graphql/shape-fields.ts'
+import { defineResource } from '../operations/resource.ts'
 import { UserRef } from '../users/users.graphql.ts'
+import type { AuthenticatedSession } from './authenticate-session.ts'
 import type { SessionProof } from './proofs.ts'
 import { SessionProofShape, SessionShape } from './sessions.fields.ts'
 import { buildActiveCondition, countUserSessions } from './sessions.ts'
@@ -47,7 +49,12 @@ registerNode('session', {
   load: (id, { loaders }) => loaders.session.load(id),
 })
 
-export const SessionConnection = defineConnectionType('Session', SessionRef)
+export const SESSION = defineResource<AuthenticatedSession['session']>({
+  member: 'session',
+  ref: SessionRef as never,
+  scope: 'sessions:read',
+  shape: SessionShape,
+})
 
 builder.prismaObjectField('User', 'sessions', (t) =>
   t.field({
@@ -56,7 +63,7 @@ builder.prismaObjectField('User', 'sessions', (t) =>
       'Active sessions of the user, in order of their start.',
       ({ id }) => id,
     ),
-    ...nestedConnectionField(SessionConnection),
+    ...nestedConnectionField(SESSION.getConnection() as ConnectionOf<Session>),
     args: NESTED_PAGE_ARGS,
     select: (args, context, nested) => ({
       sessions: addNodeSelection(

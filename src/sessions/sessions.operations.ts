@@ -1,66 +1,43 @@
 import { InvalidCredential, NotFound } from '../core/errors.ts'
+import { defineList, defineNestedList } from '../operations/list.ts'
 import { defineMutation } from '../operations/mutation.ts'
 import { defineLookup } from '../operations/query.ts'
-import { defineResource } from '../operations/resource.ts'
-import { defineRestRoute, type RestRoute } from '../rest/route.ts'
-import { toPageEnvelope } from '../schema/page.ts'
-import { createListShape } from '../schema/response-shapes.ts'
+import type { RestRoute } from '../rest/route.ts'
 import { toUserBody } from '../users/user-body.ts'
 import { USER } from '../users/users.operations.ts'
-import { type AuthenticatedSession, authenticateSession } from './authenticate-session.ts'
+import { authenticateSession } from './authenticate-session.ts'
 import { revokeSession, revokeUserSessions } from './revoke-sessions.ts'
-import { SessionFilter, SessionOrder } from './session-list.fields.ts'
+import { SESSION_FILTER, SESSION_ORDER } from './session-list.fields.ts'
 import { listSessions } from './session-list.ts'
 import {
   AuthenticatedSessionShape,
   AuthenticateSession,
   REVOKED_SESSION,
   REVOKED_SESSIONS,
-  SessionShape,
   toSessionBody,
 } from './sessions.fields.ts'
-import { SessionRef } from './sessions.graphql.ts'
+import { SESSION } from './sessions.graphql.ts'
 import { getSession, listUserSessions } from './sessions.ts'
-
-export const SESSION = defineResource<AuthenticatedSession['session']>({
-  member: 'session',
-  ref: SessionRef as never,
-  scope: 'sessions:read',
-  shape: SessionShape,
-})
 
 const { sessionToken } = AuthenticatedSessionShape.shape
 
-/** The lists of GraphQL select columns and relations: sessions.graphql.ts and session-list.graphql.ts. */
 export const sessionOperations: readonly RestRoute[] = [
-  defineRestRoute({
-    method: 'GET',
-    path: '/sessions',
-    operationId: 'listSessions',
+  ...defineList({
+    name: 'listSessions',
     summary: 'The active sessions of the tenant, by default in order of their start.',
-    scope: 'sessions:read',
-    paged: true,
-    filter: SessionFilter,
-    query: SessionOrder,
-    response: createListShape('sessions', SessionShape),
-    handle: async (ctx, { paging, filter, query }) =>
-      toPageEnvelope(
-        ctx,
-        await listSessions(ctx, { ...paging, ...query, filter }),
-        'sessions',
-        toSessionBody,
-      ),
+    resource: SESSION,
+    filter: SESSION_FILTER,
+    order: SESSION_ORDER,
+    path: '/sessions',
+    run: (ctx, args) => listSessions(ctx, args),
   }),
-  defineRestRoute({
-    method: 'GET',
-    path: '/users/:userId/sessions',
-    operationId: 'listUserSessions',
+  ...defineNestedList({
+    name: 'listUserSessions',
     summary: 'The active sessions of a user.',
-    scope: 'sessions:read',
-    paged: true,
-    response: createListShape('sessions', SessionShape),
-    handle: async (ctx, { params, paging }) =>
-      toPageEnvelope(ctx, await listUserSessions(ctx, params.userId, paging), 'sessions', toSessionBody),
+    resource: SESSION,
+    target: 'userId',
+    path: '/users/:userId/sessions',
+    run: listUserSessions,
   }),
   ...defineMutation({
     name: 'revokeUserSessions',

@@ -1,6 +1,7 @@
 import { Conflict, NotFound } from '../core/errors.ts'
+import { defineList } from '../operations/list.ts'
 import { defineMutation } from '../operations/mutation.ts'
-import { defineList, defineLookup } from '../operations/query.ts'
+import { defineLookup } from '../operations/query.ts'
 import { defineResource } from '../operations/resource.ts'
 import { attachHeaders, defineRestRoute, type RestRoute } from '../rest/route.ts'
 import { idShape } from '../schema/response-shapes.ts'

@@ -1,12 +1,13 @@
 import { Conflict, NotFound } from '../core/errors.ts'
 import type { User } from '../generated/prisma/client.ts'
+import { COUNT_COST } from '../graphql/limits/count-cost.ts'
+import { defineList } from '../operations/list.ts'
 import { defineMutation } from '../operations/mutation.ts'
 import { defineLookup } from '../operations/query.ts'
 import { defineResource } from '../operations/resource.ts'
 import { defineRestRoute, type RestRoute } from '../rest/route.ts'
-import { toPageEnvelope } from '../schema/page.ts'
-import { createIdShape, createListShape } from '../schema/response-shapes.ts'
-import { UserFilter, UserOrder } from './list/user-filter.fields.ts'
+import { createIdShape } from '../schema/response-shapes.ts'
+import { USER_FILTER, USER_ORDER } from './list/user-filter.fields.ts'
 import { listUsers } from './list/user-list.ts'
 import { toUserBody } from './user-body.ts'
 import { EmailLookup, PhoneNumberLookup, UserCreate, UserPatch, UserShape } from './users.fields.ts'
@@ -52,7 +53,7 @@ defineMutation({
   run: async (ctx, { userId }) => ({ user: await unlockUser(ctx, userId) }),
 })
 
-/** The queries of GraphQL select columns and relations: users.graphql.ts and user-list.graphql.ts. */
+/** The query `user` selects columns and relations: users.graphql.ts. */
 export const userOperations: readonly RestRoute[] = [
   ...defineMutation({
     name: 'createUser',
@@ -65,20 +66,17 @@ export const userOperations: readonly RestRoute[] = [
     rest: { method: 'POST', path: '/users', status: 201, location: ({ id }) => `/users/${id}` },
     run: async (ctx, _ids, input) => ({ user: await createUser(ctx, input) }),
   }),
-  defineRestRoute({
-    method: 'GET',
-    path: '/users',
-    operationId: 'listUsers',
+  ...defineList({
+    name: 'listUsers',
     summary: 'The users of the tenant, by default in order of creation.',
-    scope: 'users:read',
-    paged: true,
-    filter: UserFilter,
-    query: UserOrder,
-    response: createListShape('users', UserShape),
-    handle: async (ctx, { paging, filter, query }) => {
-      const page = await listUsers(ctx, { ...paging, ...query, filter })
-      return toPageEnvelope(ctx, page, 'users', (user) => toUserBody(ctx, user))
-    },
+    resource: USER,
+    filter: USER_FILTER,
+    order: USER_ORDER,
+    path: '/users',
+    model: 'User',
+    getCountCost: ({ filter }) => (Object.keys(filter ?? {}).length > 0 ? COUNT_COST.scan : COUNT_COST.sum),
+    // DateTime takes the text of dates too.
+    run: listUsers as never,
   }),
   defineRestRoute({
     method: 'GET',

@@ -1,11 +1,11 @@
 import type pg from 'pg'
 import { describe, expect, vi } from 'vitest'
 import { listClients } from '../../src/clients/client-list.ts'
-import { type ListEventsArgs, listEvents } from '../../src/events/list.ts'
+import { listEvents } from '../../src/events/list.ts'
 import { encodePosition } from '../../src/model/event-position.ts'
-import type { PageArgs } from '../../src/schema/page.ts'
+import type { ListArgs, PageArgs } from '../../src/schema/page.ts'
 import type { SessionFilterMember } from '../../src/sessions/session-list.fields.ts'
-import { type ListSessionsArgs, listSessions } from '../../src/sessions/session-list.ts'
+import { listSessions } from '../../src/sessions/session-list.ts'
 import { SESSION_LISTS } from '../../src/sessions/session-list-plans.ts'
 import { EVENTS, SESSIONS, test } from '../support/list-plans.ts'
 import { captureStatements, explainForValues, type Plan } from '../support/plans.ts'
@@ -115,7 +115,7 @@ describe.skipIf(!process.env.DATABASE_URL)('a list of events', () => {
     'by %s %s reads its index only, at every page',
     async ([, , filter, indexes], { admin, events }) => {
       const middle = encodePosition({ era: 0, xid: BigInt(EVENTS / 2), seq: 0n })
-      const pages: ListEventsArgs[] = [
+      const pages: ListArgs[] = [
         { first: PAGE },
         { last: PAGE },
         { first: PAGE, after: middle },
@@ -162,7 +162,7 @@ describe.skipIf(!process.env.DATABASE_URL)('a list of sessions', () => {
   test.for(cases)(
     'by %s in the order of %s %s reads its index only',
     async ([, order, direction, members, index], { admin, sessions }) => {
-      const args: ListSessionsArgs = {
+      const args: ListArgs = {
         filter: Object.fromEntries(members.map((member) => [member, VALUES[member]])),
         direction,
         ...(order !== 'id' && { orderBy: order }),

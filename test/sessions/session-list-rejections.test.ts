@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest'
-import { SESSION_FILTER_MEMBERS, type SessionFilterMember } from '../../src/sessions/session-list.fields.ts'
+import { SESSION_FILTER, type SessionFilterMember } from '../../src/sessions/session-list.fields.ts'
 import type { Json } from '../support/json.ts'
 import { test as base, filterBy, ORDER_ENUM, toParameters } from '../support/session-list.ts'
 
@@ -20,8 +20,8 @@ const test = base.extend(
 
 describe('a list of sessions that cannot be answered', () => {
   const isListed = (a: SessionFilterMember, b: SessionFilterMember) => a === 'userId' || b === 'userId'
-  const pairs = SESSION_FILTER_MEMBERS.flatMap((a, index) =>
-    SESSION_FILTER_MEMBERS.slice(index + 1).flatMap((b) => (isListed(a, b) ? [] : [[a, b] as const])),
+  const pairs = SESSION_FILTER.names.flatMap((a, index) =>
+    SESSION_FILTER.names.slice(index + 1).flatMap((b) => (isListed(a, b) ? [] : [[a, b] as const])),
   )
   test.for(pairs)(
     'is rejected with %s and %s combined, by the name of the second',

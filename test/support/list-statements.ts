@@ -1,12 +1,14 @@
 import { clientCountStatement, clientPageStatement } from '../../src/clients/client-list.sql.ts'
+import { newId } from '../../src/core/crypto.ts'
 import { ReadLimit } from '../../src/core/network/read-limit.ts'
 import type { BoundStatement } from '../../src/database/statement.ts'
+import type { EventFilter } from '../../src/events/list.fields.ts'
 import { buildEventPageStatement, type EventQuery } from '../../src/events/list.sql.ts'
 import type { Paging } from '../../src/schema/page.ts'
 import type { SessionFilter } from '../../src/sessions/session-list.fields.ts'
 import { sessionCountStatement, sessionPageStatement } from '../../src/sessions/session-list.sql.ts'
 import { SESSION_LISTS } from '../../src/sessions/session-list-plans.ts'
-import { UserFilter } from '../../src/users/list/user-filter.fields.ts'
+import { USER_FILTER } from '../../src/users/list/user-filter.fields.ts'
 import { buildUserCountStatement, buildUserPageStatement } from '../../src/users/list/user-list.sql.ts'
 import { USER_LISTS } from '../../src/users/list/user-list-plans.ts'
 
@@ -29,11 +31,11 @@ const PAGINGS: Paging[] = [
 ]
 
 function* clientStatements() {
-  for (const type of [null, 'login'] as const)
-    for (const appType of [null, 'web'] as const) {
-      yield clientCountStatement(TENANT, { type, appType })
-      for (const paging of PAGINGS) yield clientPageStatement(TENANT, { type, appType }, paging)
-    }
+  const filters = [{}, { type: 'login' }, { appType: 'web' }, { type: 'login', appType: 'web' }] as const
+  for (const filter of filters) {
+    yield clientCountStatement(TENANT, filter)
+    for (const paging of PAGINGS) yield clientPageStatement(TENANT, filter, paging)
+  }
 }
 
 function* sessionStatements() {
@@ -57,7 +59,7 @@ function* sessionStatements() {
 
 function* userStatements() {
   const instant = NOW.toISOString()
-  const values: Record<string, unknown> = UserFilter.parse({
+  const values: Record<string, unknown> = USER_FILTER.shape.parse({
     search: 'ada',
     email: 'ada@example.com',
     phoneNumber: '+41791234567',
@@ -88,35 +90,32 @@ function* userStatements() {
 function* eventStatements() {
   const position = { era: 1, xid: 1n, seq: 1n }
   const all: EventQuery = {
-    types: null,
-    equals: [],
+    filter: {},
     addressHashes: null,
-    occurredAt: {},
     after: null,
     before: null,
     newestFirst: true,
     limit: 10,
   }
-  const columns = [
-    'userId',
-    'sessionId',
-    'subject',
-    'actorUserId',
-    'actorClientId',
-    'requestId',
-    'deviceId',
-  ] as const
+  const members: EventFilter[] = [
+    { subjectId: newId('user') },
+    { subjectId: newId('session') },
+    { subjectId: newId('grant') },
+    { actorId: newId('user') },
+    { actorId: newId('client') },
+    { requestId: 'request' },
+    { deviceId: 'device' },
+  ]
   const variants: Partial<EventQuery>[] = [
     {},
-    { types: ['user.created', 'user.deleted'] },
-    { occurredAt: RANGE },
-    { addressHashes: [Buffer.alloc(32)], types: ['signin.failed'] },
+    { filter: { types: ['user.created', 'user.deleted'] } },
+    { filter: { occurredAt: RANGE } },
+    { addressHashes: [Buffer.alloc(32)], filter: { types: ['signin.failed'] } },
     { after: position },
     { before: position, newestFirst: false },
-    ...columns.map((column) => ({
-      equals: [{ column, id: 'id' }],
-      types: ['user.created'],
-      above: position,
+    ...members.map((member) => ({
+      filter: { ...member, types: ['user.created' as const] },
+      after: position,
     })),
   ]
   for (const variant of variants) yield buildEventPageStatement(TENANT, { ...all, ...variant })

@@ -1,14 +1,14 @@
 import { expect } from 'vitest'
 import type { Ctx } from '../../src/context/context.ts'
-import type { Page } from '../../src/schema/page.ts'
-import { type ListUsersArgs, listUsers } from '../../src/users/list/user-list.ts'
+import type { ListArgs, Page } from '../../src/schema/page.ts'
+import { listUsers } from '../../src/users/list/user-list.ts'
 
 export const toIds = ({ rows }: Pick<Page<{ id: string }>, 'rows'>): string[] => rows.map(({ id }) => id)
 
 /** The ids of all pages by cursor, forward or backward; each page begins where the previous one ended. */
 export async function walkByCursor(
   ctx: Ctx,
-  args: ListUsersArgs,
+  args: ListArgs,
   size: number,
   backward = false,
 ): Promise<string[]> {

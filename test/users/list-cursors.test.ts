@@ -1,12 +1,13 @@
 import { describe, expect } from 'vitest'
 import type { User } from '../../src/generated/prisma/client.ts'
-import { type ListUsersArgs, listUsers } from '../../src/users/list/user-list.ts'
+import type { ListArgs } from '../../src/schema/page.ts'
+import { listUsers } from '../../src/users/list/user-list.ts'
 import { createUser, deleteUser } from '../../src/users/users.ts'
 import { test } from '../support/tenant-per-test.ts'
 import { toIds, walkByCursor } from '../support/user-pages.ts'
 
 describe('a cursor of a list of users', () => {
-  test.for<ListUsersArgs>([
+  test.for<ListArgs>([
     {},
     { orderBy: 'name' },
     { orderBy: 'lastSeenAt', direction: 'desc' },

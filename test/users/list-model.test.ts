@@ -1,13 +1,14 @@
 import fc from 'fast-check'
 import { describe, expect } from 'vitest'
 import type { Ctx } from '../../src/context/context.ts'
-import { type ListUsersArgs, listUsers } from '../../src/users/list/user-list.ts'
+import type { ListArgs } from '../../src/schema/page.ts'
+import { listUsers } from '../../src/users/list/user-list.ts'
 import { sql } from '../support/database.ts'
 import { test } from '../support/fixtures.ts'
 import { toIds, walkByCursor } from '../support/user-pages.ts'
 
 /** The ids of all pages by number. */
-async function walkByPage(ctx: Ctx, args: ListUsersArgs, pageSize: number): Promise<string[]> {
+async function walkByPage(ctx: Ctx, args: ListArgs, pageSize: number): Promise<string[]> {
   const ids: string[] = []
   for (let page = 0; page < 100; page += 1) {
     const { hasNextPage, ...rest } = await listUsers(ctx, { ...args, page, pageSize })
@@ -105,7 +106,7 @@ const compare = <T extends string | number>(one: T, other: T): number =>
  * unspecified order.
  */
 type ListCase = {
-  args: ListUsersArgs
+  args: ListArgs
   has: (row: ListedUser) => boolean
   by: ((row: ListedUser) => string | number | null) | null
 }

@@ -1,7 +1,6 @@
+import { buildFilterConditions } from '../../database/filter-conditions.ts'
 import type { BindParameter } from '../../database/keyset.ts'
-import { toEmailKey } from '../../schema/address-keys.ts'
-import { toPhoneNumberKey } from '../../schema/phone-numbers.ts'
-import type { UserFilter, UserFilterMember } from './user-filter.fields.ts'
+import { USER_FILTER, type UserFilter, type UserFilterMember } from './user-filter.fields.ts'
 
 /** Behind every text that begins with what stands before it, as terms collate "C". */
 const LAST_CHARACTER = '\u{10ffff}'
@@ -35,46 +34,12 @@ export const TERM_RANGES = {
 export const buildHasTermSql = (userId: string, low: string, high: string): string =>
   `EXISTS (SELECT FROM "UserTerm" s WHERE s."tenantId" = $1 AND s."userId" = ${userId} AND s."term" >= ${low} AND s."term" < ${high} OFFSET 0)`
 
-const createRangeCondition =
-  (member: 'createdAt' | 'updatedAt' | 'lastSeenAt') =>
-  (filter: UserFilter, bind: BindParameter): string => {
-    const { gte, lt } = filter[member] ?? {}
-    return [
-      ...(gte ? [`u."${member}" >= ${bind(gte)}::timestamptz`] : []),
-      ...(lt ? [`u."${member}" < ${bind(lt)}::timestamptz`] : []),
-    ].join(' AND ')
-  }
-const createFlagCondition =
-  (member: 'locked' | 'emailVerified' | 'phoneNumberVerified' | 'hasCredential') =>
-  (filter: UserFilter, bind: BindParameter): string =>
-    `u."${member}" = ${bind(filter[member])}::boolean`
-
-/** Conditions on the columns of a user, u. */
-const COLUMN_CONDITIONS: Partial<
-  Record<UserFilterMember, (filter: UserFilter, bind: BindParameter) => string>
-> = {
-  email: ({ email }, bind) => `u."emailKey" = ${bind(toEmailKey(email ?? ''))}::text`,
-  phoneNumber: ({ phoneNumber }, bind) =>
-    `u."phoneNumberKey" = ${bind(toPhoneNumberKey(phoneNumber ?? ''))}::text`,
-  externalId: ({ externalId }, bind) => `u."externalId" = ${bind(externalId)}::text`,
-  locked: createFlagCondition('locked'),
-  emailVerified: createFlagCondition('emailVerified'),
-  phoneNumberVerified: createFlagCondition('phoneNumberVerified'),
-  hasCredential: createFlagCondition('hasCredential'),
-  createdAt: createRangeCondition('createdAt'),
-  updatedAt: createRangeCondition('updatedAt'),
-  lastSeenAt: createRangeCondition('lastSeenAt'),
-}
-
 /** Conditions on u for those of the members that are about its columns. */
 export const buildColumnConditions = (
   filter: UserFilter,
-  members: readonly UserFilterMember[],
+  names: readonly UserFilterMember[],
   bind: BindParameter,
-): string[] =>
-  members.flatMap((member) =>
-    filter[member] === undefined ? [] : (COLUMN_CONDITIONS[member]?.(filter, bind) ?? []),
-  )
+): string[] => buildFilterConditions(USER_FILTER, filter, { names, alias: 'u' }, bind)
 
 /**
  * Conditions for members of the filter on a user who was found otherwise; u is the user's row where `isUser`.

@@ -1,7 +1,7 @@
 import { type FieldIssue, InvalidInput } from '../../core/errors.ts'
 import {
-  USER_FILTER_MEMBERS,
-  USER_ORDER_FIELDS,
+  USER_FILTER,
+  USER_ORDER,
   type UserFilter,
   type UserFilterMember,
   type UserOrderField,
@@ -38,8 +38,8 @@ const createRangeList = (member: 'createdAt' | 'updatedAt' | 'lastSeenAt', index
 const createUniqueList = (member: UserFilterMember, index: string): UserList => ({
   by: [member],
   order: 'id',
-  orderBy: USER_ORDER_FIELDS,
-  combinable: USER_FILTER_MEMBERS,
+  orderBy: USER_ORDER.by.fields,
+  combinable: USER_FILTER.names,
   indexes: [index],
 })
 
@@ -52,7 +52,7 @@ export const USER_LISTS: readonly UserList[] = [
   createUniqueList('email', 'User_email_key'),
   createUniqueList('phoneNumber', 'User_phoneNumber_key'),
   createUniqueList('externalId', 'User_externalId_key'),
-  { by: ['search'], order: 'word', orderBy: [], combinable: USER_FILTER_MEMBERS, indexes: ['UserTerm_pkey'] },
+  { by: ['search'], order: 'word', orderBy: [], combinable: USER_FILTER.names, indexes: ['UserTerm_pkey'] },
   createRangeList('createdAt', 'User_tenantId_createdAt_id_idx'),
   createRangeList('updatedAt', 'User_tenantId_updatedAt_id_idx'),
   createRangeList('lastSeenAt', 'User_tenantId_lastSeenAt_id_idx'),
@@ -72,7 +72,7 @@ const COMBINATION_HINT =
 
 /** Selects the list of a filter and an order. Throws InvalidInput that names what cannot be combined. */
 export function selectUserList(filter: UserFilter, orderBy: UserOrderField | null): UserList {
-  const given = USER_FILTER_MEMBERS.filter((member) => filter[member] !== undefined)
+  const given = USER_FILTER.names.filter((member) => filter[member] !== undefined)
   const fitting = USER_LISTS.filter(
     (list) =>
       (list.by.length === 0 ? given.length === 0 : list.by.some((member) => given.includes(member))) &&

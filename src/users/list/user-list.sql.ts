@@ -1,5 +1,6 @@
 import type { WithTextDates } from '../../core/time.ts'
 import { storedColumns } from '../../database/columns.ts'
+import { bindRange } from '../../database/filter-conditions.ts'
 import type { Db } from '../../database/handle.ts'
 import {
   type BindParameter,
@@ -63,9 +64,7 @@ function buildRangeDriver(
   filter: UserFilter,
   bind: BindParameter,
 ): ListDriver {
-  const { gte, lt } = filter[member] ?? {}
-  const bindInstant = (at: Date | null | undefined) => (at ? `${bind(at)}::timestamptz` : undefined)
-  return createUserDriver({ ...KEYSET_ORDERS[member], from: bindInstant(gte), before: bindInstant(lt) })
+  return createUserDriver({ ...KEYSET_ORDERS[member], ...bindRange(filter[member], bind) })
 }
 
 const buildLinkDriver = ({ idpId }: UserFilter, bind: BindParameter): ListDriver => ({

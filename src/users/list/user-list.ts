@@ -1,22 +1,22 @@
 import { requireScope } from '../../access/require-scope.ts'
 import type { Ctx } from '../../context/context.ts'
 import { sha256Base64url } from '../../core/crypto.ts'
-import type { Scope } from '../../core/scopes.ts'
 import { buildPageQuery } from '../../database/page-query.ts'
 import type { User } from '../../generated/prisma/client.ts'
+import type { FilterMember } from '../../schema/lists.ts'
 import {
   type CursorKey,
   encodeCursor,
+  type ListArgs,
   type Page,
-  type PageArgs,
   type Paging,
-  parseListInputs,
+  parseListArgs,
   parsePaging,
   toPageRows,
 } from '../../schema/page.ts'
 import { selectColumnsForFields } from '../user-body.ts'
 import type { UserQuery } from '../users.ts'
-import { toUserFilter, UserFilter, type UserFilterMember, UserOrder } from './user-filter.fields.ts'
+import { USER_FILTER, USER_ORDER, type UserFilterMember } from './user-filter.fields.ts'
 import {
   isPlainList,
   type KeyedRow,
@@ -27,30 +27,15 @@ import {
 } from './user-list.sql.ts'
 import { selectUserList } from './user-list-plans.ts'
 
-/** `filter` has the shape UserFilter; `orderBy` and `direction` have the shape UserOrder. */
-export type ListUsersArgs = PageArgs & { filter?: unknown; orderBy?: unknown; direction?: unknown }
-
-/** Filtering by a field reveals it, so it requires the scope to read the field. */
-const SCOPE_BY_MEMBER: Partial<Record<UserFilterMember, Scope>> = {
-  hasCredential: 'credentials:read',
-  idpId: 'idps:read',
-  appMetadata: 'users:read_app_metadata',
-}
-
-function buildListQuery(ctx: Ctx, args: ListUsersArgs): { query: UserListQuery; name: string } {
-  const [given, { orderBy, direction }] = parseListInputs(
-    args,
-    [UserFilter, args.filter ?? {}],
-    [UserOrder, { orderBy: args.orderBy, direction: args.direction }],
-  )
-  const filter = toUserFilter(given)
+function buildListQuery(ctx: Ctx, args: ListArgs): { query: UserListQuery; name: string } {
+  const { filter, orderBy, descending } = parseListArgs(args, USER_FILTER, USER_ORDER)
   for (const member of Object.keys(filter) as UserFilterMember[]) {
-    const scope = SCOPE_BY_MEMBER[member]
+    const { scope }: FilterMember = USER_FILTER.members[member]
     if (scope) requireScope(ctx, scope)
   }
-  const queryKey = JSON.stringify([filter, orderBy ?? null, direction ?? 'asc'])
+  const queryKey = JSON.stringify([filter, orderBy, descending ? 'desc' : 'asc'])
   return {
-    query: { list: selectUserList(filter, orderBy ?? null), filter, descending: direction === 'desc' },
+    query: { list: selectUserList(filter, orderBy), filter, descending },
     // The list name to which cursors are bound.
     name: `${ctx.tenant}:users${queryKey === PLAIN_QUERY ? '' : `:${sha256Base64url(queryKey)}`}`,
   }
@@ -103,7 +88,7 @@ async function readPageByKeys(
  */
 export async function listUsers(
   ctx: Ctx,
-  args: ListUsersArgs,
+  args: ListArgs,
   { fields, buildQuery }: { fields?: Iterable<string>; buildQuery?: () => UserQuery } = {},
 ): Promise<Page<User | ListedUser>> {
   const { query: list, name } = buildListQuery(ctx, args)

@@ -1,0 +1,49 @@
+import type * as z from 'zod'
+import { defineList } from '../operations/list.ts'
+import { defineResource } from '../operations/resource.ts'
+import type { RestRoute } from '../rest/route.ts'
+import { DIRECTION } from '../schema/lists.ts'
+import { EventInterface } from './event-types.graphql.ts'
+import { EVENT_FILTER, EventShape } from './list.fields.ts'
+import { getSubjectIds, listEvents } from './list.ts'
+import type { LogEvent } from './log.ts'
+
+/** The JSON body of an event. */
+function toEventBody(event: LogEvent): z.input<typeof EventShape> {
+  const { actorUserId, actorClientId, actorTenantId, ip } = event
+  const actor = { userId: actorUserId, clientId: actorClientId, tenantId: actorTenantId, ip }
+  return {
+    id: event.id,
+    position: event.position,
+    type: event.type,
+    occurredAt: event.occurredAt.toISOString(),
+    actor: actorUserId || actorClientId || ip ? actor : null,
+    requestId: event.requestId,
+    deviceId: event.deviceId,
+    userId: event.userId,
+    sessionId: event.sessionId,
+    subjectIds: getSubjectIds(event),
+    changedFields: event.changedFields,
+    detail: event.detail,
+  }
+}
+
+const EVENT = defineResource<LogEvent>({
+  member: 'event',
+  ref: EventInterface as never,
+  scope: 'events:read',
+  shape: EventShape,
+  toBody: (_ctx, event) => toEventBody(event),
+  isByCursor: true,
+})
+
+export const eventOperations: readonly RestRoute[] = defineList({
+  name: 'listEvents',
+  summary:
+    "The tenant's event log: what happened, when, and by whom. The `position` of an event is its cursor in every list, and where a subscription starts.",
+  resource: EVENT,
+  filter: EVENT_FILTER,
+  order: DIRECTION,
+  path: '/events',
+  run: listEvents,
+})
