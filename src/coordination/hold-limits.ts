@@ -116,6 +116,8 @@ export function createHoldLimit(
 
   return {
     open,
+    /** Whether nothing is counted: every holder has room. */
+    isUnused: (): boolean => counts.process.get('') === 0,
     /** Counts one, or another amount, until the returned function is called. Throws RateLimited when a limit is reached. */
     hold: (holder: Holder, amount = 1): (() => void) => {
       const { add, end } = open(holder)

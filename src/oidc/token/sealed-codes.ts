@@ -61,7 +61,8 @@ const deriveCodeKey = (tokenKey: Buffer, grantId: string): Buffer =>
  * Formats an authorization code: `grantId.sealed`, where the contents are encrypted and authenticated with a key of
  * the tenant and the grant. It is not stored.
  */
-export function sealCode(tokenKey: Buffer, { grantId, ...contents }: CodeContents): string {
+export function sealCode(tokenKey: Buffer, contents: CodeContents): string {
+  const { grantId } = contents
   const text = JSON.stringify(
     MEMBERS.map((name) => {
       const value = contents[name]
