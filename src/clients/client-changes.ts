@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { SecretRow } from '../access/client.sql.ts'
 import { invalidateClient } from '../access/client-cache.ts'
 import { isClientId } from '../access/client-ids.ts'
 import { requireNoEscalation } from '../access/require-scope.ts'
+import { blockRedemptions } from '../access/revocation/revocation.sql.ts'
 import { revokeGrants } from '../access/revocation/revocation.ts'
 import type { Ctx } from '../context/context.ts'
 import { equalsConstantTime, sha256 } from '../core/crypto.ts'
@@ -62,10 +62,16 @@ const PRESENTATION_FIELDS: readonly string[] = [
   'translations',
 ]
 
-const createSecretCheck = (secrets: SecretRow[]) => (sent: unknown) => {
-  const current = secrets.find(({ expiresAt }) => expiresAt === null)
-  if (!current) return sent === null
-  return typeof sent === 'string' && equalsConstantTime(Buffer.from(current.hash, 'hex'), sha256(sent))
+/** The check whether a response-only secret that is sent back is the one that a client has. */
+async function createSecretCheck({ prisma, tenant }: Tx, clientId: string) {
+  const current = await prisma.clientSecret.findFirst({
+    where: { tenantId: tenant, clientId, expiresAt: null },
+    select: { secretHash: true },
+  })
+  return (sent: unknown) =>
+    current
+      ? typeof sent === 'string' && equalsConstantTime(Buffer.from(current.secretHash), sha256(sent))
+      : sent === null
 }
 
 /** A patch, where null unsets `allowedOrigins`. */
@@ -127,13 +133,13 @@ export async function updateClient(
 ): Promise<Client> {
   if (!isClientId(clientId)) throw new NotFound('client')
   return ctx.db.transaction(async (tx) => {
-    const current = await lockClientRow(tx, clientId)
-    if (!current) throw new NotFound('client')
+    const before = await lockClientRow(tx, clientId)
+    if (!before) throw new NotFound('client')
     if (losesSecret(input)) await revokeAuthenticatedGrants(tx, ctx, clientId)
-    const before = current.client
     assertExpectedUpdatedAt(input, before.updatedAt)
+    const isCurrentSecret = await createSecretCheck(tx, clientId)
     const patch = parseInput(
-      createClientPatchShape(ctx.tenant, { ...before, isCurrentSecret: createSecretCheck(current.secrets) }),
+      createClientPatchShape(ctx.tenant, { ...before, isCurrentSecret }),
       by ? keepAdministratorSettings(input as Record<string, unknown>, before, by) : input,
     ) as ClientPatch
     const chosen = Object.fromEntries(
@@ -196,11 +202,16 @@ export async function deleteClient(
 ): Promise<{ deletedClientId: string }> {
   if (!isClientId(clientId)) throw new NotFound('client')
   await ctx.db.transaction(async (tx) => {
+    const ofClient = { tenantId: ctx.tenant, clientId }
+    // The session of a grant is started with the grant locked and waits for the client, as its foreign key does (FOR KEY
+    // SHARE). The deletion takes these rows in the same order, so that they cannot deadlock. The redemptions of codes
+    // have ended before: it sees and takes every grant.
+    await blockRedemptions(tx, clientId)
+    await tx.prisma.grant.deleteMany({ where: ofClient })
     const current = await lockClientForDelete(tx, clientId)
     if (!current) throw new NotFound('client')
     requirePlatformForSharedClient(ctx, current)
     requireClientControl(ctx, [current], by)
-    const ofClient = { tenantId: ctx.tenant, clientId }
     const sessions = await tx.prisma.session.findMany({
       where: { ...ofClient, endedAt: null, expiresAt: { gt: new Date() } },
       select: { id: true, userId: true, clientId: true },

@@ -64,18 +64,18 @@ export async function rotateClientSecret(
   const { client, overlaps } = await ctx.db.transaction(async (tx) => {
     const current = await lockClientRow(tx, clientId)
     if (!current) throw new NotFound('client')
-    requirePlatformForSharedClient(ctx, current.client)
-    requireClientControl(ctx, [current.client])
-    if (!mayHaveSecret(current.client))
+    requirePlatformForSharedClient(ctx, current)
+    requireClientControl(ctx, [current])
+    if (!mayHaveSecret(current))
       throw new InvalidInput([
         {
           field: 'clientId',
-          description: `is a ${current.client.appType} client, which cannot keep a secret`,
+          description: `is a ${current.appType} client, which cannot keep a secret`,
         },
       ])
     const overlaps = await replaceSecret(tx, clientId, sha256(secret), overlapEnd)
     await recordEvents(tx, ctx, [clientUpdated(clientId, ['secret'])])
-    return { client: await writeClient(tx, current.client, {}), overlaps }
+    return { client: await writeClient(tx, current, {}), overlaps }
   })
   return { client, secret, previousSecretExpiresAt: overlaps ? overlapEnd : null }
 }

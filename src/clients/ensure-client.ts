@@ -53,9 +53,8 @@ async function writeEnsured(
   const { tenant: tenantId, prisma } = tx
   const { id, ...columns } = row
   const { count } = await prisma.client.createMany({ data: [{ tenantId, ...row }], skipDuplicates: true })
-  const current = await lockClientRow(tx, id)
-  if (!current) throw new Error('the client was not written')
-  const { client } = current
+  const client = await lockClientRow(tx, id)
+  if (!client) throw new Error('the client was not written')
   const isSame = Object.entries(columns).every(([name, value]) =>
     isDeepStrictEqual(client[name as keyof EnsuredClient], value),
   )

@@ -80,9 +80,3 @@ export async function revokeGrantRows(
   const values = { now, grantEvents: [grantEvent], sessionEvents: [sessionEvent] }
   return (await sendRevoke(db, scope, values)).length > 0
 }
-
-/**
- * Deletes the grants of client `:clientId`: a CTE of the statement that locks the client before its deletion.
- */
-export const DELETE_CLIENT_GRANTS = `
-    DELETE FROM "Grant" WHERE "tenantId" = :tenant AND "clientId" = :clientId RETURNING 1`
