@@ -1,20 +1,7 @@
 import type { Db } from '../database/handle.ts'
-import { type RowOf, statement } from '../database/statement.ts'
+import { statement, type ValuesOf } from '../database/statement.ts'
 
-const DELETE_CONSENT = statement({
-  takes: { userId: 'text', clientId: 'text' },
-  returns: { scopes: 'text[]', claims: 'text[]', resources: 'text[]' },
-})`
-  DELETE FROM "Consent" WHERE "tenantId" = :tenant AND "userId" = :userId AND "clientId" = :clientId
-  RETURNING "scopes", "claims", "resources"`
-
-/** Deletes a user's consent for a client and returns what it covered; null when there was none. */
-export const deleteConsent = (
-  db: Db,
-  userId: string,
-  clientId: string,
-): Promise<RowOf<typeof DELETE_CONSENT> | null> => db.one(DELETE_CONSENT, { userId, clientId })
-
+// A union of arrays, which Prisma Client cannot write.
 const UPSERT_CONSENT = statement({
   takes: {
     userId: 'text',
@@ -33,14 +20,5 @@ const UPSERT_CONSENT = statement({
     "resources" = ARRAY(SELECT DISTINCT unnest("Consent"."resources" || EXCLUDED."resources") ORDER BY 1)`
 
 /** Adds scopes, claims that were requested individually, and resources to a user's consent for a client. */
-export const upsertConsent = (
-  db: Db,
-  consent: {
-    userId: string
-    clientId: string
-    scopes: string[]
-    claims: string[]
-    resources: string[]
-    now: Date
-  },
-): Promise<void> => db.run(UPSERT_CONSENT, consent)
+export const upsertConsent = (db: Db, consent: ValuesOf<typeof UPSERT_CONSENT>): Promise<void> =>
+  db.run(UPSERT_CONSENT, consent)

@@ -5,13 +5,13 @@ import type { Ctx } from '../context/context.ts'
 import { readIdPrefix } from '../core/crypto.ts'
 import { NotFound } from '../core/errors.ts'
 import { getRoleScopes } from '../core/scopes.ts'
+import { toAppError } from '../core/to-app-error.ts'
 import { buildPageQuery } from '../database/page-query.ts'
 import { consentRevoked } from '../events/grant-events.ts'
 import type { Prisma } from '../generated/prisma/client.ts'
 import type { Page, PageArgs } from '../schema/page.ts'
 import { parsePaging, toPage } from '../schema/page.ts'
 import { lockUserRow } from '../users/lock-user.sql.ts'
-import { deleteConsent } from './consents.sql.ts'
 
 const WITH_CLIENT = {
   client: { select: { id: true, name: true, clientUri: true, logoUrl: true, translations: true } },
@@ -76,8 +76,14 @@ export async function revokeUserConsent(
     const user = await lockUserRow(tx, userId)
     if (!user) throw new NotFound('user')
     assertAllowed(ctx, user.roles)
-    const consent = await deleteConsent(tx, userId, clientId)
-    if (!consent) throw new NotFound('consent')
+    const consent = await tx.prisma.consent
+      .delete({
+        where: { tenantId_userId_clientId: { tenantId: ctx.tenant, userId, clientId } },
+        select: { scopes: true, claims: true, resources: true },
+      })
+      .catch((error) => {
+        throw toAppError(error) instanceof NotFound ? new NotFound('consent') : error
+      })
     const before = [consentRevoked({ userId, clientId, ...consent })]
     await revokeAccess(tx, ctx, { kind: 'user and client', userId, clientId }, 'revoked', {
       now,

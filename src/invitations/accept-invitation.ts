@@ -10,9 +10,19 @@ import { signInByAddress } from '../passcodes/passcodes.ts'
 import { enterAsOwner } from '../passcodes/proven-address.ts'
 import type { TermsConsent } from '../sign-up/terms-consent.ts'
 import { addRoles } from '../users/roles.ts'
-import { type AcceptableInvitation, consumeInvitation, selectAcceptable } from './invitations.sql.ts'
+import { HIDDEN_COLUMNS, type InvitationRow } from './invitations.ts'
 
-export type { AcceptableInvitation }
+/** The invitation of a link, and whether a user has the address. */
+export type AcceptableInvitation = InvitationRow & { hasUser: boolean }
+
+/** Selects the invitation of a link that works. */
+const toAcceptable = ({ tenant }: Ctx, token: string, now: Date) => ({
+  tenantId: tenant,
+  tokenHash: sha256(token),
+  acceptedAt: null,
+  revoked: false,
+  expiresAt: { gt: now },
+})
 
 /** The invitation of a link; null when the link does not work. Counts in the limit of the network. */
 export async function findAcceptableInvitation(
@@ -21,7 +31,15 @@ export async function findAcceptableInvitation(
   now = new Date(),
 ): Promise<AcceptableInvitation | null> {
   await consumeLimit('openInvitation', ctx.tenant, ctx.ip)
-  return selectAcceptable(ctx.db, sha256(token), now)
+  const { prisma } = ctx.db
+  const found = await prisma.invitation.findFirst({
+    where: toAcceptable(ctx, token, now),
+    omit: { ...HIDDEN_COLUMNS, emailKey: false },
+  })
+  if (!found) return null
+  const { emailKey, ...invitation } = found
+  const users = await prisma.user.count({ where: { tenantId: ctx.tenant, emailKey } })
+  return { ...invitation, hasUser: users > 0 }
 }
 
 /** What a new user entered. */
@@ -60,7 +78,13 @@ export async function acceptInvitation(
   return enterAsOwner<AcceptedInvitation>(
     ctx,
     person,
-    (tx) => consumeInvitation(tx, sha256(token), now),
+    async (tx) => {
+      const { count } = await tx.prisma.invitation.updateMany({
+        where: toAcceptable(ctx, token, now),
+        data: { acceptedAt: now, tokenHash: null },
+      })
+      return count > 0
+    },
     async (tx, userCtx, user, isCreated) => {
       // The user was deleted while the page was open: the form asked for nothing.
       if (isCreated && invitation.hasUser)

@@ -19,13 +19,15 @@ import {
   invitationUndelivered,
 } from '../events/invitation-events.ts'
 import { recordEvents } from '../events/log.ts'
+import type { Invitation as InvitationModel } from '../generated/prisma/client.ts'
 import { localizeClient } from '../languages/localize-client.ts'
 import { INVITATION_LIFETIME_SECONDS } from '../model/sign-up.ts'
 import { toEmailKey } from '../schema/address-keys.ts'
 import { parseInput } from '../schema/input-shapes.ts'
 import { InvitationCreate, InvitationResend, type InvitationStatus } from './invitations.fields.ts'
-import type { InvitationRow } from './invitations.sql.ts'
 
+/** The columns of an invitation that are read. */
+export type InvitationRow = Omit<InvitationModel, keyof typeof HIDDEN_COLUMNS>
 export type Invitation = Omit<InvitationRow, 'revoked' | 'inviterName'> & { status: InvitationStatus }
 
 /** Columns that no caller receives. */

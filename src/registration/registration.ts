@@ -12,7 +12,6 @@ import {
   requireRegistrationEnabled,
   toClientInformation,
 } from './registration-endpoint.ts'
-import { consumeRegistrationToken, selectActiveRegistrationToken } from './registration-tokens.sql.ts'
 
 /** What permits a registration, and what the client is from then on. */
 type Permission = Pick<ClientOrigin, 'by' | 'registrationTokenId' | 'permit'> & { isReviewed: boolean }
@@ -29,14 +28,25 @@ async function authorizeByToken(
 ): Promise<Permission> {
   const initialToken = requireBearerToken(ctx.tenant, authorization)
   if (!dynamicRegistration) throw createInvalidTokenError(ctx.tenant)
-  const tokenId = await selectActiveRegistrationToken(ctx.db, sha256(initialToken), now)
-  if (tokenId === null) throw createInvalidTokenError(ctx.tenant)
+  const active = {
+    tenantId: ctx.tenant,
+    tokenHash: sha256(initialToken),
+    expiresAt: { gt: now },
+    OR: [{ usesLeft: null }, { usesLeft: { gt: 0 } }],
+  }
+  const token = await ctx.db.prisma.registrationToken.findFirst({ where: active, select: { id: true } })
+  if (!token) throw createInvalidTokenError(ctx.tenant)
   return {
     by: 'registration',
     isReviewed: true,
-    registrationTokenId: tokenId,
+    registrationTokenId: token.id,
     permit: async (tx) => {
-      if (!(await consumeRegistrationToken(tx, tokenId, now))) throw createInvalidTokenError(ctx.tenant)
+      // The row lock serializes concurrent uses: the second sees the remaining number.
+      const { count } = await tx.prisma.registrationToken.updateMany({
+        where: active,
+        data: { usesLeft: { decrement: 1 } },
+      })
+      if (count === 0) throw createInvalidTokenError(ctx.tenant)
     },
   }
 }
