@@ -11,9 +11,7 @@ import { createKeyPair } from './key-algorithms.ts'
 import { DEFAULT_ACTIVATE_IN_SECONDS, KeyRotation } from './key-rotation.fields.ts'
 import {
   type AlgorithmKeys,
-  insertSigningKeys,
   lockTenantRow,
-  type NewKey,
   type SigningKeyRow,
   selectAlgorithms,
   selectSigningKeys,
@@ -31,7 +29,7 @@ const CLOCK_SKEW_SECONDS = 60
 /** Retiring keys of an algorithm. Relying parties may not accept larger key sets. */
 const MAX_RETIRING_KEYS = 20
 
-async function createKey(alg: SigningAlgorithm): Promise<NewKey> {
+async function createKey(alg: SigningAlgorithm) {
   const { privateKey, publicKey } = await createKeyPair(alg)
   const jwk = publicKey.export({ format: 'jwk' }) as JWK
   const kid = await calculateJwkThumbprint(jwk)
@@ -43,9 +41,30 @@ async function createKey(alg: SigningAlgorithm): Promise<NewKey> {
   }
 }
 
+/**
+ * Creates a key of each algorithm, which signs from `activeAt` on, in a transaction that has locked the tenant's row. Their
+ * creation times are later than those of all keys of the tenant: of two keys, the later one is the successor.
+ */
+async function insertSigningKeys(
+  { prisma, tenant: tenantId }: Db,
+  algs: readonly SigningAlgorithm[],
+  activeAt: Date,
+) {
+  const keys = await Promise.all(algs.map(createKey))
+  const { _max: latest } = await prisma.signingKey.aggregate({
+    where: { tenantId },
+    _max: { createdAt: true },
+  })
+  const createdAt = new Date(Math.max(Date.now(), (latest.createdAt?.getTime() ?? 0) + 1))
+  await prisma.signingKey.createMany({
+    data: keys.map((key) => ({ ...key, publicJwk: key.publicJwk as object, tenantId, activeAt, createdAt })),
+  })
+  return keys
+}
+
 /** Creates a tenant's first signing key and stores it sealed, in the transaction that creates the tenant. */
 export async function createSigningKey(tx: Db): Promise<void> {
-  await insertSigningKeys(tx, [await createKey(DEFAULT_SIGNING_ALGORITHM)], new Date())
+  await insertSigningKeys(tx, [DEFAULT_SIGNING_ALGORITHM], new Date())
 }
 
 /** Creates a key of each algorithm and records the events. The caller has locked the tenant's row. */
@@ -55,8 +74,7 @@ export async function addSigningKeys(
   algs: readonly SigningAlgorithm[],
   activeAt: Date,
 ): Promise<void> {
-  const keys = await Promise.all(algs.map(createKey))
-  await insertSigningKeys(tx, keys, activeAt)
+  const keys = await insertSigningKeys(tx, algs, activeAt)
   invalidateKeys(tx)
   await recordEvents(
     tx,

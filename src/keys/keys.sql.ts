@@ -26,21 +26,6 @@ const SELECT_KEYS = statement({
 /** Returns all keys of a tenant, newest first, including those that are no longer published. */
 export const selectSigningKeys = (db: Db): Promise<SigningKeyRow[]> => db.many(SELECT_KEYS)
 
-export type NewKey = Pick<SigningKeyRow, 'id' | 'alg' | 'publicJwk' | 'privateKey'>
-
-const INSERT_KEYS = statement({ takes: { keys: typed<NewKey[]>('jsonb'), activeAt: 'timestamptz' } })`
-  INSERT INTO "SigningKey" ("tenantId", "id", "alg", "publicJwk", "privateKey", "activeAt", "createdAt")
-  SELECT :tenant, k."id", k."alg", k."publicJwk", k."privateKey", :activeAt, GREATEST(clock_timestamp(),
-    (SELECT max("createdAt") + interval '1 millisecond' FROM "SigningKey" WHERE "tenantId" = :tenant))
-  FROM jsonb_to_recordset(:keys) AS k("id" text, "alg" text, "publicJwk" jsonb, "privateKey" text)`
-
-/**
- * Inserts keys that sign from `activeAt` on. Their creation times are later than those of all keys of the
- * tenant, even when transactions overlap: of two keys, the later one is the successor.
- */
-export const insertSigningKeys = (db: Db, keys: readonly NewKey[], activeAt: Date): Promise<void> =>
-  db.run(INSERT_KEYS, { keys, activeAt })
-
 /** A summary of the keys of one algorithm. */
 export type AlgorithmKeys = RowOf<typeof SELECT_ALGORITHMS>
 
