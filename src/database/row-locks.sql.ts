@@ -2,8 +2,11 @@ import type { Prisma } from '../generated/prisma/client.ts'
 import { type StoredColumn, storedColumns } from './columns.ts'
 import { statement } from './statement.ts'
 
-/** `FOR NO KEY UPDATE` holds back other changes of the row, `FOR UPDATE` also the insertion of rows that refer to it. */
-type Strength = 'FOR NO KEY UPDATE' | 'FOR UPDATE'
+/**
+ * `FOR NO KEY UPDATE` holds back other locks and changes of the row, `FOR UPDATE` also the insertion of rows that refer to
+ * it, and `FOR SHARE` changes only.
+ */
+type Strength = 'FOR NO KEY UPDATE' | 'FOR UPDATE' | 'FOR SHARE'
 
 const listColumns = (columns: readonly string[]): string => columns.map((name) => `"${name}"`).join(', ')
 

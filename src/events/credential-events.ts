@@ -120,10 +120,9 @@ export const idpUserUpdated = (link: LinkSubject, changedFields: string[]): Even
   changedFields,
 })
 
-/** The statement that deletes the link fills in `subjectIds`. */
-export const idpUserUnlinked = (userId: string): EventOf<'idpuser.unlinked'> => ({
+export const idpUserUnlinked = (link: LinkSubject): EventOf<'idpuser.unlinked'> => ({
   type: 'idpuser.unlinked',
-  userId,
+  ...toSubjects(link),
 })
 
 export const idpUserTokensRead = (link: LinkSubject): EventOf<'idpuser.tokens_read'> => ({

@@ -7,21 +7,15 @@ import { getRoleScopes } from '../core/scopes.ts'
 import { toAppError } from '../core/to-app-error.ts'
 import type { Tx } from '../database/handle.ts'
 import { idpUserAdded, idpUserLinked, idpUserUnlinked, idpUserUpdated } from '../events/credential-events.ts'
-import { createEventRow } from '../events/log.ts'
+import { recordEvents } from '../events/log.ts'
+import type { Prisma } from '../generated/prisma/client.ts'
+import { moveForward } from '../schema/expected-updated-at.ts'
 import { parseInput } from '../schema/input-shapes.ts'
 import { lockUserRow } from '../users/lock-user.sql.ts'
 import { type ExternalIdentity, proveIdentity } from './external-identity.ts'
 import { IdpUserAdd, IdpUserLink } from './idp-users.fields.ts'
-import {
-  deleteIdpLink,
-  insertIdpLink,
-  type LinkColumns,
-  type LockedLink,
-  lockIdpAndReadLink,
-  selectUserAndIdp,
-  updateIdpLink,
-} from './idp-users.sql.ts'
 import { assertLinkIds, type IdpUser } from './idp-users.ts'
+import { shareIdp } from './idps.sql.ts'
 import { toProvider } from './provider/provider.ts'
 import { type ProviderTokens, replaceTokens } from './tokens/kept-tokens.ts'
 
@@ -64,17 +58,36 @@ async function translateConflicts<T>(write: () => Promise<T>): Promise<T> {
   }
 }
 
+/** The columns that a link is written with. */
+type LinkColumns = Pick<IdpUser, 'issuer' | 'externalId' | 'byManagement' | 'lastLoginAt'> & {
+  metadata: Prisma.InputJsonObject
+}
+
 async function insertLinkWithEvent(
   tx: Tx,
   ctx: Ctx,
-  { userId, idpId }: LinkTarget,
+  target: LinkTarget,
   columns: LinkColumns,
   toLinkEvent: typeof idpUserAdded | typeof idpUserLinked,
-) {
-  const id = newId('idpuser')
-  const event = createEventRow(ctx, toLinkEvent({ id, userId, idpId }))
-  return insertIdpLink(tx, { id, userId, idpId, ...columns }, event)
+): Promise<IdpUser> {
+  const link = { id: newId('idpuser'), ...target }
+  const row = await tx.prisma.idpUser.create({ data: { tenantId: tx.tenant, ...link, ...columns } })
+  await recordEvents(tx, ctx, [toLinkEvent(link)])
+  return row
 }
+
+/**
+ * Locks a provider until the transaction ends, and reads the link that a locked user has there. The link is read after
+ * the user is locked: it is the current one. Throws NotFound without a provider.
+ */
+async function shareIdpAndFindLink(tx: Tx, { userId, idpId }: LinkTarget) {
+  const idp = await shareIdp(tx, idpId)
+  if (!idp) throw createIdpNotFoundError()
+  return { idp, link: await findLink(tx, { userId, idpId }) }
+}
+
+const findLink = ({ prisma, tenant }: Tx, target: LinkTarget): Promise<IdpUser | null> =>
+  prisma.idpUser.findUnique({ where: { tenantId_userId_idpId: { tenantId: tenant, ...target } } })
 
 /**
  * Adds a link that the caller asserts; the provider is not contacted. A locked user can be linked, but still
@@ -89,8 +102,7 @@ export async function addIdpUser(ctx: Ctx, userId: string, idpId: string, input:
       const user = await lockUserRow(tx, userId)
       if (!user) throw createUserNotFoundError()
       MANAGEMENT_AUTHORITY.assertCanChange(ctx, user.roles)
-      const current = await lockIdpAndReadLink(tx, idpId, userId)
-      if (!current) throw createIdpNotFoundError()
+      const current = await shareIdpAndFindLink(tx, { userId, idpId })
       if (current.link) throw createAlreadyLinkedError()
       // Where the issuer depends on the organization, the first proof determines it.
       const issuer = toProvider(current.idp).issuer ?? ''
@@ -98,7 +110,13 @@ export async function addIdpUser(ctx: Ctx, userId: string, idpId: string, input:
         tx,
         ctx,
         { userId, idpId },
-        { issuer, externalId, metadata, byManagement: true, lastLoginAt: null },
+        {
+          issuer,
+          externalId,
+          metadata: metadata as Prisma.InputJsonObject,
+          byManagement: true,
+          lastLoginAt: null,
+        },
         idpUserAdded,
       )
     }),
@@ -123,10 +141,13 @@ export async function linkIdpUser(
 ): Promise<IdpUser> {
   const proof = parseInput(IdpUserLink, input)
   assertLinkIds(userId, idpId)
-  const { roles, idp } = await selectUserAndIdp(ctx.db, userId, idpId)
-  if (!roles) throw createUserNotFoundError()
+  const toKey = (id: string) => ({ tenantId_id: { tenantId: ctx.tenant, id } })
+  const { prisma } = ctx.db
+  const user = await prisma.user.findUnique({ where: toKey(userId), select: { roles: true } })
+  if (!user) throw createUserNotFoundError()
+  const idp = await prisma.identityProvider.findUnique({ where: toKey(idpId) })
   if (!idp) throw createIdpNotFoundError()
-  by.assertCanChange(ctx, roles)
+  by.assertCanChange(ctx, user.roles)
   const proven = await proveIdentity(idp, proof)
   const link = await translateConflicts(() =>
     ctx.db.transaction((tx) =>
@@ -145,15 +166,14 @@ async function saveLink(
   target: LinkTarget,
   { identity, by, provenAt, tokens }: ProvenIdentity & { by: LinkAuthority },
 ): Promise<IdpUser> {
-  const { userId, idpId } = target
-  const user = await lockUserRow(tx, userId)
+  const user = await lockUserRow(tx, target.userId)
   if (!user) throw createUserNotFoundError()
   by.assertCanChange(ctx, user.roles)
-  const current = await lockIdpAndReadLink(tx, idpId, userId)
-  if (!current) throw createIdpNotFoundError()
+  const current = await shareIdpAndFindLink(tx, target)
   if (current.idp.updatedAt.getTime() !== provenAt.getTime())
     throw new Unavailable('The identity provider has changed; try again.')
-  const { issuer, subject: externalId, claims: metadata } = identity
+  const { issuer, subject: externalId } = identity
+  const metadata = identity.claims as Prisma.InputJsonObject
   const columns = { issuer, externalId, metadata, lastLoginAt: new Date(), byManagement: by.byManagement }
   const link = current.link
     ? await updateLink(tx, ctx, target, current.link, columns)
@@ -167,17 +187,21 @@ async function updateLink(
   tx: Tx,
   ctx: Ctx,
   target: LinkTarget,
-  link: LockedLink,
+  link: IdpUser,
   columns: LinkColumns,
 ): Promise<IdpUser> {
-  const { issuer, externalId, metadata } = columns
+  const { issuer, externalId, metadata, lastLoginAt } = columns
   // The issuer was not known when the link was added.
   const isSame = link.externalId === externalId && ['', issuer].includes(link.issuer)
   if (!isSame) throw createAlreadyLinkedError()
   const changedFields = isDeepStrictEqual(link.metadata, metadata) ? [] : ['metadata']
   if (link.issuer !== issuer) changedFields.push('issuer')
-  const events = [createEventRow(ctx, idpUserUpdated({ id: link.id, ...target }, changedFields))]
-  return updateIdpLink(tx, link.id, columns, changedFields.length > 0 ? events : [])
+  const isChanged = changedFields.length > 0
+  if (isChanged) await recordEvents(tx, ctx, [idpUserUpdated({ id: link.id, ...target }, changedFields)])
+  return tx.prisma.idpUser.update({
+    where: { tenantId_id: { tenantId: tx.tenant, id: link.id } },
+    data: { issuer, metadata, lastLoginAt, ...(isChanged && { updatedAt: moveForward(link.updatedAt) }) },
+  })
 }
 
 /** The user has just proven both the account and the identity. */
@@ -227,10 +251,11 @@ export async function unlinkIdpUser(
     const user = await lockUserRow(tx, userId)
     if (!user) throw createUserNotFoundError()
     by.assertCanChange(ctx, user.roles)
-    const event = createEventRow(ctx, idpUserUnlinked(userId))
-    const id = await deleteIdpLink(tx, { userId, idpId }, event)
-    if (!id) throw new NotFound('link')
-    return id
+    const link = await findLink(tx, { userId, idpId })
+    const { count } = await tx.prisma.idpUser.deleteMany({ where: { tenantId: ctx.tenant, userId, idpId } })
+    if (!link || count === 0) throw new NotFound('link')
+    await recordEvents(tx, ctx, [idpUserUnlinked({ id: link.id, userId, idpId })])
+    return link.id
   })
   return { unlinkedIdpUserId, userId }
 }

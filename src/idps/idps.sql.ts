@@ -1,9 +1,10 @@
 import type { Db, Tx } from '../database/handle.ts'
 import { declareRowLock } from '../database/row-locks.sql.ts'
-import { statement } from '../database/statement.ts'
+import { type RowOf, statement } from '../database/statement.ts'
 import { type IdentityProvider, Prisma } from '../generated/prisma/client.ts'
 
 const COLUMNS = Object.values(Prisma.IdentityProviderScalarFieldEnum)
+
 const LOCK_IDP = declareRowLock('IdentityProvider', COLUMNS, 'FOR UPDATE')
 
 /**
@@ -11,6 +12,11 @@ const LOCK_IDP = declareRowLock('IdentityProvider', COLUMNS, 'FOR UPDATE')
  * provider.
  */
 export const lockIdp = (tx: Tx, id: string): Promise<IdentityProvider | null> => tx.one(LOCK_IDP, { id })
+
+const SHARE_IDP = declareRowLock('IdentityProvider', COLUMNS, 'FOR SHARE')
+
+/** Holds back changes of a provider until the transaction ends. Null when there is no such provider. */
+export const shareIdp = (tx: Tx, id: string): Promise<IdentityProvider | null> => tx.one(SHARE_IDP, { id })
 
 const SELECT_ROLES_OF_LINKED = statement({ takes: { id: 'text' }, returns: { role: 'text' } })`
   SELECT DISTINCT r."role" FROM "IdpUser" l
@@ -22,27 +28,36 @@ export const selectLinkedUserRoles = async (db: Db, id: string): Promise<string[
   (await db.many(SELECT_ROLES_OF_LINKED, { id })).map(({ role }) => role)
 
 // In the order of an index, from where the last batch ended: deleted entries are still in the index.
-const DELETE_LINKS = statement({
-  takes: { id: 'text', afterUserId: 'text', limit: 'int' },
-  returns: { count: 'int', lastUserId: 'text?' },
+const declareDeletion = (table: 'IdpUser' | 'IdpUserToken', key: 'userId' | 'linkId') => statement({
+  takes: { idpId: 'text', after: 'text', limit: 'int' },
+  returns: { count: 'int', last: 'text?' },
 })`
   WITH batch AS (
-    SELECT "id", "userId" FROM "IdpUser" WHERE "tenantId" = :tenant AND "idpId" = :id AND "userId" > :afterUserId
-    ORDER BY "userId" LIMIT :limit
+    SELECT "${key}" FROM "${table}" WHERE "tenantId" = :tenant AND "idpId" = :idpId AND "${key}" > :after
+    ORDER BY "${key}" LIMIT :limit
   ), deleted AS (
-    DELETE FROM "IdpUser" WHERE "tenantId" = :tenant AND "id" IN (SELECT "id" FROM batch)
+    DELETE FROM "${table}" WHERE "tenantId" = :tenant AND "idpId" = :idpId AND "${key}" IN (SELECT "${key}" FROM batch)
   )
-  SELECT count(*)::int AS "count", max("userId") AS "lastUserId" FROM batch`
+  SELECT count(*)::int AS "count", max("${key}") AS "last" FROM batch`
 
-/**
- * Deletes up to `limit` links to a locked provider, of users after one; returns how many there were, and the
- * last user.
- */
-export async function deleteIdpLinks(
-  db: Db,
-  id: string,
-  after: { afterUserId: string; limit: number },
-): Promise<{ count: number; lastUserId: string | null }> {
-  const row = await db.one(DELETE_LINKS, { id, ...after })
-  return row ?? { count: 0, lastUserId: null }
+const DELETE_LINKS = declareDeletion('IdpUser', 'userId')
+const DELETE_TOKENS = declareDeletion('IdpUserToken', 'linkId')
+
+/** Rows of one statement: a provider may have very many, and a statement has 10 s. */
+const BATCH = 20_000
+
+async function deleteAll(tx: Tx, deletion: typeof DELETE_LINKS, idpId: string): Promise<number> {
+  let count = 0
+  for (let after: string | null = ''; after !== null; ) {
+    const batch: RowOf<typeof DELETE_LINKS> | null = await tx.one(deletion, { idpId, after, limit: BATCH })
+    count += batch?.count ?? 0
+    after = batch?.count === BATCH ? batch.last : null
+  }
+  return count
 }
+
+/** Deletes all links to a locked provider, and returns how many there were. */
+export const deleteIdpLinks = (tx: Tx, idpId: string): Promise<number> => deleteAll(tx, DELETE_LINKS, idpId)
+
+/** Deletes all tokens that are kept of a locked provider. */
+export const deleteIdpTokens = (tx: Tx, idpId: string): Promise<number> => deleteAll(tx, DELETE_TOKENS, idpId)

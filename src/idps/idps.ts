@@ -17,12 +17,11 @@ import { type Page, type PageArgs, parsePaging, toPage } from '../schema/page.ts
 import { buildBackchannelLogoutUrl, buildCallbackUrl, buildLogoutCallbackUrl } from './callback-url.ts'
 import { type SecretColumn, sealIdpSecrets, unsealIdpSecrets } from './idp-secrets.ts'
 import { createIdpPatchShape, IDP_FIELD_NAMES, IDP_FIELDS, IdpCreate, type IdpFields } from './idps.fields.ts'
-import { deleteIdpLinks, lockIdp, selectLinkedUserRoles } from './idps.sql.ts'
+import { deleteIdpLinks, deleteIdpTokens, lockIdp, selectLinkedUserRoles } from './idps.sql.ts'
 import { listMissingFields } from './missing-fields.ts'
 import { findSecretExpiry } from './provider/apple-secret.ts'
-import { clearIdTokensOfIdp } from './provider/provider-sessions.sql.ts'
+import { clearIdTokens } from './provider/provider-sessions.ts'
 import type { RequirableField } from './provider/provider-types.ts'
-import { deleteIdpTokens } from './tokens/kept-tokens.sql.ts'
 
 /**
  * An identity provider without its secrets; only their presence is included. `missing` has the fields that it
@@ -162,7 +161,7 @@ export async function updateIdentityProvider(ctx: Ctx, idpId: string, input: unk
       await requireIdpControl(tx, ctx, idpId)
     const changed: Partial<IdpFields> = Object.fromEntries(changedFields.map((name) => [name, patch[name]]))
     if (changedFields.some((field) => TOKEN_FIELDS.includes(field))) await deleteIdpTokens(tx, idpId)
-    if (changed.upstreamLogout === false) await clearIdTokensOfIdp(tx, idpId)
+    if (changed.upstreamLogout === false) await clearIdTokens(tx, { idpId })
     await recordEvents(tx, ctx, [idpUpdated(idpId, changedFields)])
     invalidateTenant(tx)
     return tx.prisma.identityProvider.update({
@@ -179,9 +178,6 @@ export async function updateIdentityProvider(ctx: Ctx, idpId: string, input: unk
   return toIdp(row)
 }
 
-/** Links of one statement: a provider may have very many, and a statement has 10 s. */
-const LINK_BATCH = 20_000
-
 /**
  * Deletes an identity provider with all links to it, for ever, in one transaction. The log has one entry,
  * with the number of links. Throws NotFound, and Forbidden where linked people have roles that permit what
@@ -195,12 +191,7 @@ export async function deleteIdentityProvider(
   await ctx.db.transaction(async (tx) => {
     if (!(await lockIdp(tx, idpId))) throw new NotFound('identity provider')
     await requireIdpControl(tx, ctx, idpId)
-    let links = 0
-    let batch = { count: LINK_BATCH, lastUserId: '' as string | null }
-    while (batch.count === LINK_BATCH) {
-      batch = await deleteIdpLinks(tx, idpId, { afterUserId: batch.lastUserId ?? '', limit: LINK_BATCH })
-      links += batch.count
-    }
+    const links = await deleteIdpLinks(tx, idpId)
     await tx.prisma.identityProvider.delete({ where: { tenantId_id: { tenantId: ctx.tenant, id: idpId } } })
     await recordEvents(tx, ctx, [idpDeleted(idpId, links)])
     invalidateTenant(tx)

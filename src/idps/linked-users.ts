@@ -6,7 +6,7 @@ import { changeUser, insertUserWithEvents } from '../users/users.ts'
 import { mayEnter, toNewUserColumns, toRepeatedColumns } from './entry-policy.ts'
 import type { ExternalIdentity } from './external-identity.ts'
 import { insertProvenLink } from './idp-links.ts'
-import { selectLinkedUserId } from './idp-sign-in.sql.ts'
+import { findLinkedUserId } from './idp-sign-in.ts'
 
 const toKey = (row: IdentityProvider, { issuer, subject }: ExternalIdentity) => ({
   idpId: row.id,
@@ -53,11 +53,11 @@ export async function findOrCreateLinkedUser(
   row: IdentityProvider,
   identity: ExternalIdentity,
 ): Promise<string | null> {
-  const linked = await selectLinkedUserId(ctx.db, toKey(row, identity))
+  const linked = await findLinkedUserId(ctx.db, toKey(row, identity))
   if (linked || !mayEnter(row, identity.claims)) return linked
   await requireAccountStorage(ctx)
   return (
-    (await insertLinkedUser(ctx, row, identity)) ?? (await selectLinkedUserId(ctx.db, toKey(row, identity)))
+    (await insertLinkedUser(ctx, row, identity)) ?? (await findLinkedUserId(ctx.db, toKey(row, identity)))
   )
 }
 

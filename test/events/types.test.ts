@@ -134,7 +134,7 @@ const CONSTRUCTOR_CALLS: Record<string, NewEvent[]> = {
   idpUserUpdated: [credential.idpUserUpdated(LINK, ['metadata'])],
   idpUserTokensRead: [credential.idpUserTokensRead(LINK)],
   idpUserTokensDeleted: [credential.idpUserTokensDeleted(LINK)],
-  idpUserUnlinked: [credential.idpUserUnlinked('user_1')],
+  idpUserUnlinked: [credential.idpUserUnlinked(LINK)],
   idpCreated: [credential.idpCreated('google')],
   idpUpdated: [credential.idpUpdated('google', ['name'])],
   idpTested: [credential.idpTested('google', false)],

@@ -127,14 +127,14 @@ describe('round trips of links', () => {
     claims,
   }) => {
     const [userId, idpId] = [await newUserId(), await newIdp()]
-    expect(await countStatements(() => addIdpUser(ctx, userId, idpId, { externalId: 'counted' }))).toBe(5)
+    expect(await countStatements(() => addIdpUser(ctx, userId, idpId, { externalId: 'counted' }))).toBe(7)
     expect(await countStatements(() => listIdpUsers(ctx, userId, {}))).toBe(1)
     const page = await listIdpUsers(ctx, userId, {})
     expect(await countStatements(() => page.countAll())).toBe(1)
     expect(await countStatements(() => getIdpUser(ctx, userId, idpId))).toBe(1)
     const idToken = await upstream.sign(claims('counted'))
-    expect(await countStatements(() => linkIdpUser(ctx, userId, idpId, { idToken }))).toBe(6)
-    expect(await countStatements(() => unlinkIdpUser(ctx, userId, idpId))).toBe(4)
+    expect(await countStatements(() => linkIdpUser(ctx, userId, idpId, { idToken }))).toBe(9)
+    expect(await countStatements(() => unlinkIdpUser(ctx, userId, idpId))).toBe(6)
   })
 
   test('are one for fifty users with their links', async ({ gql }) => {

@@ -2,31 +2,6 @@ import { storedColumns } from '../../database/columns.ts'
 import type { Db } from '../../database/handle.ts'
 import { type RowOf, statement, type ValuesOf } from '../../database/statement.ts'
 
-/** The session at a provider that a browser session came from. */
-type ProviderSession = ValuesOf<typeof STORE_PROVIDER_SESSION>
-/** The session at a provider, before there is a browser session. */
-export type ProviderOrigin = Omit<ProviderSession, 'sessionId'>
-
-const STORE_PROVIDER_SESSION = statement({
-  takes: {
-    sessionId: 'text',
-    idpId: 'text',
-    issuer: 'text',
-    subject: 'text',
-    sid: 'text?',
-    idToken: 'text?',
-  },
-})`
-  INSERT INTO "ProviderSession" ("tenantId", "sessionId", "idpId", "issuer", "subject", "sid", "idToken")
-  VALUES (:tenant, :sessionId, :idpId, :issuer, :subject, :sid, :idToken)
-  ON CONFLICT ("tenantId", "sessionId") DO UPDATE
-  SET "idpId" = EXCLUDED."idpId", "issuer" = EXCLUDED."issuer", "subject" = EXCLUDED."subject", "sid" = EXCLUDED."sid",
-    "idToken" = EXCLUDED."idToken"`
-
-/** Stores where a browser session came from. A later sign-in at a provider replaces it. One statement. */
-export const storeProviderSession = (db: Db, session: ProviderSession): Promise<void> =>
-  db.run(STORE_PROVIDER_SESSION, { ...session })
-
 const TAKE_PROVIDER_SESSION = statement({
   takes: { sessionId: 'text' },
   returns: storedColumns('ProviderSession', ['idpId', 'idToken']),
@@ -38,22 +13,6 @@ export const takeProviderSession = (
   db: Db,
   sessionId: string,
 ): Promise<{ idpId: string; idToken: string | null } | null> => db.one(TAKE_PROVIDER_SESSION, { sessionId })
-
-const CLEAR_ID_TOKENS_OF_IDP = statement({ takes: { idpId: 'text' } })`
-  UPDATE "ProviderSession" SET "idToken" = NULL
-  WHERE "tenantId" = :tenant AND "idpId" = :idpId AND "idToken" IS NOT NULL`
-
-/** Deletes the ID tokens that are kept for the logout at a provider. */
-export const clearIdTokensOfIdp = (db: Db, idpId: string): Promise<void> =>
-  db.run(CLEAR_ID_TOKENS_OF_IDP, { idpId })
-
-const CLEAR_ID_TOKENS = statement({ takes: { sessionIds: 'text[]' } })`
-  UPDATE "ProviderSession" SET "idToken" = NULL
-  WHERE "tenantId" = :tenant AND "sessionId" = ANY (:sessionIds) AND "idToken" IS NOT NULL`
-
-/** Deletes the ID tokens of sessions that the provider ended itself. */
-export const clearIdTokens = (db: Db, sessionIds: string[]): Promise<void> =>
-  db.run(CLEAR_ID_TOKENS, { sessionIds })
 
 const declareSelectUsers = (condition: string) =>
   statement({

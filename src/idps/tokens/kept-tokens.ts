@@ -2,9 +2,9 @@ import { seal, UnsealError, unseal } from '../../core/crypto.ts'
 import { addSeconds } from '../../core/time.ts'
 import type { Tx } from '../../database/handle.ts'
 import type { IdentityProvider } from '../../generated/prisma/client.ts'
-import type { IdentityKey } from '../idp-sign-in.sql.ts'
+import type { IdentityKey } from '../idp-sign-in.ts'
 import type { TokenAnswer } from '../provider/provider-token-request.ts'
-import { lockTokenKeeper, upsertTokens } from './kept-tokens.sql.ts'
+import { lockTokenKeeper } from './kept-tokens.sql.ts'
 
 /** Tokens that a provider issued for a user. */
 export type ProviderTokens = {
@@ -62,8 +62,21 @@ export const sealTokens = (
 type LockedLink = { id: string; idpId: string }
 
 /** Replaces the tokens of a link. The earlier refresh token stays if the provider issued no other. One statement. */
-export const replaceTokens = (tx: Tx, { id, idpId }: LockedLink, tokens: ProviderTokens): Promise<void> =>
-  upsertTokens(tx, { idpId, ...sealTokens(tx.tenant, id, tokens) })
+export async function replaceTokens(
+  tx: Tx,
+  { id, idpId }: LockedLink,
+  tokens: ProviderTokens,
+): Promise<void> {
+  const tenantId = tx.tenant
+  const { linkId, refreshToken, ...others } = sealTokens(tenantId, id, tokens)
+  // A refresh that is under way is void if it uses a refresh token that is replaced.
+  const renewed = refreshToken !== null && { refreshToken, refreshId: null, refreshUntil: null }
+  await tx.prisma.idpUserToken.upsert({
+    where: { tenantId_linkId: { tenantId, linkId } },
+    create: { tenantId, linkId, idpId, refreshToken, ...others },
+    update: { ...others, ...renewed },
+  })
+}
 
 /**
  * Keeps the tokens of a sign-in by an identity that is linked to a locked user, unless the provider has been changed

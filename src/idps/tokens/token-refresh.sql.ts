@@ -1,6 +1,5 @@
 import type { Db } from '../../database/handle.ts'
 import { type RowOf, statement, type ValuesOf } from '../../database/statement.ts'
-import { buildInsertEventsSql } from '../../events/log.sql.ts'
 import { REFRESH_DEADLINE_MS } from '../provider/provider-deadline.ts'
 
 const SELECT_TOKENS = statement({
@@ -47,46 +46,3 @@ const CLAIM = statement({
  */
 export const claimRefresh = async (db: Db, claim: ValuesOf<typeof CLAIM>): Promise<string | null> =>
   (await db.one(CLAIM, { ...claim }))?.refreshToken ?? null
-
-const SAVE = statement({
-  takes: {
-    linkId: 'text',
-    refreshId: 'text',
-    accessToken: 'text',
-    refreshToken: 'text?',
-    scopes: 'text[]',
-    expiresAt: 'timestamptz?',
-  },
-  returns: { saved: 'int' },
-})`
-  UPDATE "IdpUserToken" SET "accessToken" = :accessToken, "refreshToken" = COALESCE(:refreshToken, "refreshToken"),
-    "scopes" = :scopes, "expiresAt" = :expiresAt, "refreshId" = NULL, "refreshUntil" = NULL
-  WHERE "tenantId" = :tenant AND "linkId" = :linkId AND "refreshId" = :refreshId RETURNING 1 AS "saved"`
-
-/** Writes the tokens of a claimed refresh, sealed. False if they were deleted or replaced since. One statement. */
-export const saveRefreshedTokens = async (db: Db, tokens: ValuesOf<typeof SAVE>): Promise<boolean> =>
-  (await db.one(SAVE, { ...tokens })) !== null
-
-/** A claimed refresh of the tokens of a link. */
-export type RefreshClaim = { linkId: string; refreshId: string }
-
-const RELEASE = statement({ takes: { linkId: 'text', refreshId: 'text' } })`
-  UPDATE "IdpUserToken" SET "refreshId" = NULL, "refreshUntil" = NULL
-  WHERE "tenantId" = :tenant AND "linkId" = :linkId AND "refreshId" = :refreshId`
-
-/** Ends a claimed refresh without new tokens, so that the next one may begin. One statement. */
-export const releaseRefresh = (db: Db, claim: RefreshClaim): Promise<void> => db.run(RELEASE, { ...claim })
-
-const DELETE_REFUSED = statement({
-  takes: { linkId: 'text', refreshId: 'text', events: 'jsonb' },
-  returns: { linkId: 'text' },
-})`
-  WITH deleted AS (
-    DELETE FROM "IdpUserToken" WHERE "tenantId" = :tenant AND "linkId" = :linkId AND "refreshId" = :refreshId
-    RETURNING "linkId"
-  ), event_log AS (${buildInsertEventsSql(':events', { from: 'deleted' })})
-  SELECT "linkId" FROM deleted`
-
-/** Deletes the tokens of a claimed refresh, with the event. False if they were replaced since. One statement. */
-export const deleteRefusedTokens = async (db: Db, claim: RefreshClaim, event: object): Promise<boolean> =>
-  (await db.one(DELETE_REFUSED, { ...claim, events: [event] })) !== null

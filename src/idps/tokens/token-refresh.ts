@@ -4,7 +4,7 @@ import { randomToken, unseal } from '../../core/crypto.ts'
 import { Conflict, InvalidInput, NotFound } from '../../core/errors.ts'
 import { addSeconds } from '../../core/time.ts'
 import { idpUserTokensDeleted } from '../../events/credential-events.ts'
-import { createEventRow } from '../../events/log.ts'
+import { recordEvents } from '../../events/log.ts'
 import type { IdentityProvider } from '../../generated/prisma/client.ts'
 import { requireProvider } from '../external-identity.ts'
 import { REFRESH_DEADLINE_MS, withinRefreshDeadline } from '../provider/provider-deadline.ts'
@@ -12,15 +12,7 @@ import { toUnavailable } from '../provider/provider-errors.ts'
 import { RejectedGrant, requestTokens } from '../provider/provider-token-request.ts'
 import { findProviderRow } from '../sign-in-providers.ts'
 import { sealTokens, toProviderTokens, toTokenPurpose } from './kept-tokens.ts'
-import {
-  claimRefresh,
-  deleteRefusedTokens,
-  type LinkTokens,
-  type RefreshClaim,
-  releaseRefresh,
-  saveRefreshedTokens,
-  selectLinkTokens,
-} from './token-refresh.sql.ts'
+import { claimRefresh, type LinkTokens, selectLinkTokens } from './token-refresh.sql.ts'
 
 /** A user and an identity provider. */
 export type TokenTarget = { userId: string; idpId: string }
@@ -71,6 +63,8 @@ const createRejectedError = ({ fields }: InvalidInput) =>
 const isRefused = (error: unknown): boolean =>
   error instanceof RejectedGrant && (error.error === 'invalid_grant' || error.error === 'bad_refresh_token')
 
+const RELEASED = { refreshId: null, refreshUntil: null }
+
 /** Requests new tokens by a claimed refresh. Null if the kept ones were deleted or replaced since. */
 async function refreshByClaim(
   ctx: Ctx,
@@ -80,10 +74,17 @@ async function refreshByClaim(
     claim,
     sealed,
     scopes,
-  }: { row: IdentityProvider; claim: RefreshClaim; sealed: string; scopes: string[] },
+  }: {
+    row: IdentityProvider
+    claim: { linkId: string; refreshId: string }
+    sealed: string
+    scopes: string[]
+  },
 ): Promise<KeptTokens | null> {
   const { tenant } = ctx
   const { linkId } = claim
+  // No row if the tokens were deleted or replaced since.
+  const claimed = { tenantId: tenant, ...claim }
   const now = new Date()
   try {
     const refreshToken = unseal(toTokenPurpose(tenant, linkId, 'refreshToken'), sealed).toString()
@@ -93,14 +94,28 @@ async function refreshByClaim(
     if (!answer.hasAccessToken)
       throw toUnavailable('no access token', `${idpId} refreshed without an access token`)
     const tokens = sealTokens(tenant, linkId, toProviderTokens(answer, scopes, now))
-    return (await saveRefreshedTokens(ctx.db, { ...claim, ...tokens })) ? tokens : null
+    const { count } = await ctx.db.prisma.idpUserToken.updateMany({
+      where: claimed,
+      data: {
+        ...tokens,
+        // The earlier one stays if the provider issued no other.
+        refreshToken: tokens.refreshToken ?? undefined,
+        ...RELEASED,
+      },
+    })
+    return count > 0 ? tokens : null
   } catch (error) {
     if (!isRefused(error)) {
-      await releaseRefresh(ctx.db, claim)
+      // So that the next refresh may begin.
+      await ctx.db.prisma.idpUserToken.updateMany({ where: claimed, data: RELEASED })
       throw error instanceof InvalidInput ? createRejectedError(error) : error
     }
-    const event = createEventRow(ctx, idpUserTokensDeleted({ id: linkId, userId, idpId }))
-    if (!(await deleteRefusedTokens(ctx.db, claim, event))) return null
+    const isDeleted = await ctx.db.transaction(async (tx) => {
+      const { count } = await tx.prisma.idpUserToken.deleteMany({ where: claimed })
+      if (count > 0) await recordEvents(tx, ctx, [idpUserTokensDeleted({ id: linkId, userId, idpId })])
+      return count > 0
+    })
+    if (!isDeleted) return null
     throw createRefusedError()
   }
 }

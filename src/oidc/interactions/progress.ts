@@ -1,4 +1,4 @@
-import type { ProviderOrigin } from '../../idps/provider/provider-sessions.sql.ts'
+import type { ProviderOrigin } from '../../idps/provider/provider-sessions.ts'
 import type { MessageKey } from '../../languages/messages.ts'
 import type { PasscodeAddress } from '../../passcodes/passcodes.fields.ts'
 import type { SessionProof } from '../../sessions/proofs.ts'

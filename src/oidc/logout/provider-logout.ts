@@ -5,7 +5,8 @@ import { InvalidInput } from '../../core/errors.ts'
 import { toEpochSeconds } from '../../core/time.ts'
 import type { IdentityProvider } from '../../generated/prisma/client.ts'
 import { MAX_LOGOUT_TOKEN_AGE_SECONDS, verifyLogoutToken } from '../../idps/provider/provider-logout-token.ts'
-import { clearIdTokens, selectProviderSessionUsers } from '../../idps/provider/provider-sessions.sql.ts'
+import { selectProviderSessionUsers } from '../../idps/provider/provider-sessions.sql.ts'
+import { clearIdTokens } from '../../idps/provider/provider-sessions.ts'
 import { lockUserRow } from '../../users/lock-user.sql.ts'
 
 /**
@@ -29,7 +30,6 @@ export async function logOutByProvider(
       throw new InvalidInput([{ field: 'logout_token', description: 'was used before' }])
     for (const userId of await selectProviderSessionUsers(tx, key)) await lockUserRow(tx, userId)
     const ended = await revokeSessions(tx, ctx, { kind: 'provider sessions', ...key }, 'logout', now)
-    const sessionIds = ended.map(({ id }) => id)
-    await clearIdTokens(tx, sessionIds)
+    await clearIdTokens(tx, { sessionId: { in: ended.map(({ id }) => id) } })
   })
 }

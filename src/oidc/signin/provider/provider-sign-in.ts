@@ -6,10 +6,10 @@ import { providerFailed } from '../../../events/session-events.ts'
 import type { SignInFailure } from '../../../events/types.ts'
 import type { IdentityProvider } from '../../../generated/prisma/client.ts'
 import type { ExternalIdentity } from '../../../idps/external-identity.ts'
-import { useLink } from '../../../idps/idp-sign-in.sql.ts'
+import { useLink } from '../../../idps/idp-sign-in.ts'
 import { copyRepeatedClaims, findOrCreateLinkedUser } from '../../../idps/linked-users.ts'
 import { type Explanation, findExplanation } from '../../../idps/provider/provider-errors.ts'
-import { storeProviderSession } from '../../../idps/provider/provider-sessions.sql.ts'
+import { storeProviderSession } from '../../../idps/provider/provider-sessions.ts'
 import { type ProvenSignIn, proveSignIn } from '../../../idps/sign-in-identity.ts'
 import { keepSignInTokens, type ProviderTokens } from '../../../idps/tokens/kept-tokens.ts'
 import { findProviderCause, PROVIDER_CAUSES, type ProviderCause } from '../../../model/provider-causes.ts'
@@ -179,7 +179,7 @@ async function signInUser(
       if (user && !user.locked && needsSecondFactor(user, signIn.proof.amr))
         return { proof: toSessionProof(signIn.proof, now), provider, token: null }
       const entered = await enterBrowserSession(tx, userCtx, { present, ...signIn }, now)
-      await storeProviderSession(tx, { sessionId: entered.session.id, ...provider })
+      await storeProviderSession(tx, entered.session.id, provider)
       return entered
     })
     .catch((error) => {

@@ -11,7 +11,7 @@ import { buildRecoveryCodeNotice } from '../../../delivery/messages/recovery-cod
 import { recordEvents } from '../../../events/log.ts'
 import { secondFactorFailed } from '../../../events/session-events.ts'
 import type { SignInFailure } from '../../../events/types.ts'
-import { type ProviderOrigin, storeProviderSession } from '../../../idps/provider/provider-sessions.sql.ts'
+import { type ProviderOrigin, storeProviderSession } from '../../../idps/provider/provider-sessions.ts'
 import type { SecondFactorName } from '../../../model/sign-in-methods.ts'
 import type { BrowserAccount } from '../../../sessions/browser-accounts.ts'
 import type { NewProof, SessionProof } from '../../../sessions/proofs.ts'
@@ -77,7 +77,7 @@ export async function enterWithSecondFactor(
   now: Date,
 ): Promise<Awaited<ReturnType<typeof enterBrowserSession>>> {
   const entered = await enterBrowserSession(tx, userCtx, { userId: user.userId, present, proof, first }, now)
-  if (provider) await storeProviderSession(tx, { sessionId: entered.session.id, ...provider })
+  if (provider) await storeProviderSession(tx, entered.session.id, provider)
   return entered
 }
 
