@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { type Channel, parseAddress } from '../passcodes/passcodes.fields.ts'
 import { expectedUpdatedAt } from '../schema/expected-updated-at.ts'
+import { asFormat, textIn } from '../schema/formats.ts'
 import { boolean, requiredText } from '../schema/input-shapes.ts'
 import { instantShape } from '../schema/response-shapes.ts'
 import { USER_FIELD_DEFINITIONS } from '../users/users.fields.ts'
@@ -57,9 +58,11 @@ const createNewAddressShape = (channel: Channel) =>
   })
 
 const NEW_ADDRESSES = {
-  email: { email: createNewAddressShape('email').meta({ description: 'The new e-mail address.' }) },
+  email: {
+    email: asFormat(createNewAddressShape('email'), 'email').meta({ description: 'The new e-mail address.' }),
+  },
   sms: {
-    phoneNumber: createNewAddressShape('sms').meta({
+    phoneNumber: asFormat(createNewAddressShape('sms'), 'phone').meta({
       description: 'The new phone number, with its country code.',
     }),
   },
@@ -75,7 +78,9 @@ export const ConfirmAddressChange = {
   sms: z.strictObject({ ...NEW_ADDRESSES.sms, code: sentCode }),
 }
 export const RemovePhoneNumber = z.strictObject({
-  phoneNumber: requiredText(100).meta({ description: 'The current phone number, as a confirmation.' }),
+  phoneNumber: asFormat(requiredText(100), 'any-phone').meta({
+    description: 'The current phone number, as a confirmation.',
+  }),
 })
 /** The members of the result of a request. */
 export const REQUESTED_ADDRESS_CHANGE = {
@@ -111,7 +116,7 @@ export const CreateViewerTotp = z.strictObject({
 export const TotpEnrollmentShape = z.object({
   token: z.string().meta({ description: 'For confirmViewerTotp, in the same session, within 15 minutes.' }),
   secret: z.string().meta({ description: 'The key in base32, for entry by hand. It is shown only once.' }),
-  uri: z.string().meta({ description: 'The otpauth URI, which opens an app on the same device.' }),
+  uri: textIn('uri').meta({ description: 'The otpauth URI, which opens an app on the same device.' }),
   qrCode: z.string().meta({ description: 'The URI as a QR code: an SVG document.' }),
 })
 /** Input of confirmViewerTotp. */

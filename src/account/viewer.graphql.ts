@@ -19,12 +19,14 @@ const PublicClient = builder
     fields: (t) => ({
       id: t.exposeID('id', { description: 'Id of the client: its OAuth client_id.' }),
       name: t.exposeString('name', { description: findDescription('Client', 'name') }),
-      logoUrl: t.string({
+      logoUrl: t.field({
+        type: 'URL',
         nullable: true,
         description: findDescription('Client', 'logoUrl'),
         resolve: (client, _args, { ctx }) => resolveClientLogoUrl(ctx.tenant, client),
       }),
-      themeColor: t.exposeString('themeColor', {
+      themeColor: t.expose('themeColor', {
+        type: 'Color',
         nullable: true,
         description: findDescription('Client', 'themeColor'),
       }),
@@ -64,7 +66,8 @@ const Viewer = builder.objectRef<object>('Viewer').implement({
         return actor.kind === 'user' && actor.sessionId ? context.loaders.session.load(actor.sessionId) : null
       },
     }),
-    scopes: t.stringList({
+    scopes: t.field({
+      type: ['Scope'],
       description: 'Management scopes of the token, in alphabetical order.',
       resolve: (_viewer, _args, { ctx }) => [...ctx.scopes].sort(),
     }),

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { CLIENT_TEXTS, type ClientTranslation } from '../model/client-translation.ts'
 import { standardField } from '../schema/fields.ts'
+import { textIn } from '../schema/formats.ts'
 import { optional, requiredText } from '../schema/input-shapes.ts'
 import { languageTag } from '../schema/language-tag.ts'
 import { createAllowedUrl } from '../schema/url-shapes.ts'
@@ -57,16 +58,17 @@ const translationList = z
         context.addIssue({ code: 'custom', path: [index, 'locale'], message: 'is given twice' })
   })
 
-const textShape = (name: keyof ClientTranslation) => describe(name, z.string().nullable())
+const answerShape = (name: keyof ClientTranslation, shape: z.ZodType<string>) =>
+  describe(name, shape.nullable())
 
 const answer = z.array(
   z
     .object({
-      locale: describe('locale', z.string()),
-      name: textShape('name'),
-      logoUrl: textShape('logoUrl'),
-      policyUrl: textShape('policyUrl'),
-      termsUrl: textShape('termsUrl'),
+      locale: describe('locale', textIn('language-tag')),
+      name: answerShape('name', z.string()),
+      logoUrl: answerShape('logoUrl', textIn('uri')),
+      policyUrl: answerShape('policyUrl', textIn('uri')),
+      termsUrl: answerShape('termsUrl', textIn('uri')),
     })
     .meta({ id: 'ClientTranslation', description: TRANSLATION_DESCRIPTION }),
 )

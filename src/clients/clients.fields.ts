@@ -15,6 +15,7 @@ import {
   textField,
   unsettableListField,
 } from '../schema/fields.ts'
+import { asFormat, color } from '../schema/formats.ts'
 import { createImageUrl } from '../schema/image-shapes.ts'
 import { integer, oneOf, requiredText, text } from '../schema/input-shapes.ts'
 import { clientIdShape, instantShape, jsonObjectShape } from '../schema/response-shapes.ts'
@@ -31,8 +32,6 @@ const resourceUri = createUri().refine(
   'belongs to this deployment',
 )
 const page = createAllowedUrl({ secure: true, fragment: true })
-/** Entries in responses, which are not validated again. */
-const answer = z.string()
 
 const JWKS_EXAMPLE = {
   keys: [
@@ -51,23 +50,23 @@ const FIELDS_BEFORE_SECRET = {
   name: requiredField(requiredText(200), z.string(), 'Shop'),
   description: textField(text(2000), 'The web shop of Example Inc.'),
   appType: requiredField(APP_TYPE.shape, APP_TYPE.shape, 'web'),
-  themeColor: textField(text().regex(/^#[0-9a-fA-F]{6}$/, 'must be a color such as #0a7c66'), '#0a7c66'),
+  themeColor: textField(color, '#0a7c66'),
   logoUrl: textField(createImageUrl(), 'https://shop.example/logo.png'),
   clientUri: textField(page, 'https://shop.example'),
   policyUrl: textField(page, 'https://shop.example/privacy'),
   termsUrl: textField(page, 'https://shop.example/terms'),
   translations: clientTranslations,
-  callbacks: listField(redirectUri, { answer, example: ['https://shop.example/callback'] }),
-  allowedOrigins: unsettableListField(webOrigin, { answer, example: ['https://shop.example'] }),
-  webOrigins: listField(webOrigin, { answer }),
-  allowedLogoutUrls: listField(redirectUri, { answer, example: ['https://shop.example/bye'] }),
+  callbacks: listField(redirectUri, { isPlain: true, example: ['https://shop.example/callback'] }),
+  allowedOrigins: unsettableListField(webOrigin, { isPlain: true, example: ['https://shop.example'] }),
+  webOrigins: listField(webOrigin, { isPlain: true }),
+  allowedLogoutUrls: listField(redirectUri, { isPlain: true, example: ['https://shop.example/bye'] }),
   initiateLoginUrl: textField(createAllowedUrl({ secure: true })),
   tokenExpiryTime: nullableField(integer(60, 86_400), z.int(), 3600),
   requireConsent: flagField(false),
 }
 /** The fields after `secret` in responses. */
 const FIELDS_AFTER_SECRET = {
-  scopes: listField(oneOf(ASSIGNABLE_SCOPES), { answer }),
+  scopes: listField(asFormat(oneOf(ASSIGNABLE_SCOPES), 'scope'), { isPlain: true }),
   jwks: nullableField(clientJwks, jsonObjectShape, JWKS_EXAMPLE),
   jwksUri: textField(createFetchedUrl({ secure: true }), null),
   backchannelLogoutUrl: textField(
@@ -81,7 +80,7 @@ const FIELDS_AFTER_SECRET = {
   ...SECURITY_SETTINGS,
   requireSecondFactor: flagField(false),
   defaultMaxAge: nullableField(integer(0, SESSION_SECONDS.max), z.int(), 86_400),
-  resources: listField(resourceUri, { max: 20, answer, example: ['https://api.shop.example'] }),
+  resources: listField(resourceUri, { max: 20, isPlain: true, example: ['https://api.shop.example'] }),
 }
 /** Every field of a client that callers change, in the order of the API. Columns of the same names store them. */
 export const CLIENT_FIELDS = { ...FIELDS_BEFORE_SECRET, ...FIELDS_AFTER_SECRET }

@@ -1,12 +1,13 @@
 import * as z from 'zod'
 import { resolveClientLogoUrl } from '../clients/client-logo.ts'
+import { textIn } from '../schema/formats.ts'
 import { clientIdShape, createBodyMapper, instantShape } from '../schema/response-shapes.ts'
 import { toClaimConsentItems, toScopeConsentItems } from './consent-items.ts'
 import type { ConsentWithClient } from './consents.ts'
 
 const consentWords = z.string().meta({ description: 'Its meaning, as shown on the consent page.' })
 const ConsentedScope = z
-  .object({ scope: z.string().meta({ description: 'Name of the scope.' }), words: consentWords })
+  .object({ scope: textIn('scope').meta({ description: 'Name of the scope.' }), words: consentWords })
   .meta({ typeName: 'ConsentedScope', description: 'A scope that the user consented to.' })
 const ConsentedClaim = z
   .object({ claim: z.string().meta({ description: 'Name of the claim.' }), words: consentWords })
@@ -20,8 +21,7 @@ export const ConsentShape = z
   .object({
     clientId: clientIdShape.meta({ description: 'Id of the client.' }),
     clientName: z.string().meta({ description: 'Name of the client.', example: 'Shop' }),
-    clientLogoUrl: z
-      .string()
+    clientLogoUrl: textIn('uri')
       .nullable()
       .meta({ description: 'Logo of the client.', example: 'https://shop.example/logo.png' }),
     scopes: z.array(ConsentedScope).meta({
@@ -33,7 +33,7 @@ export const ConsentShape = z
         'Individually requested claims that the user consented to, in addition to those of the scopes.',
       example: [],
     }),
-    resources: z.array(z.string()).meta({
+    resources: z.array(textIn('uri')).meta({
       description: 'APIs that it may use on behalf of the user (RFC 8707).',
       example: ['https://api.shop.example'],
     }),

@@ -29,7 +29,8 @@ const ConsentRef = builder.prismaObject('Consent', {
       select: { client: { select: { name: true } } },
       resolve: ({ client }) => client.name,
     }),
-    clientLogoUrl: t.string({
+    clientLogoUrl: t.field({
+      type: 'URL',
       nullable: true,
       description: getShapeDescription(clientLogoUrl),
       select: { tenantId: true, client: { select: { id: true, logoUrl: true } } },

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import type { CredentialType } from '../model/credential-types.ts'
 import { defineEnum, oneValueOf } from '../schema/enums.ts'
+import { textIn } from '../schema/formats.ts'
 import { boolean } from '../schema/input-shapes.ts'
 import { createIdShape, instantShape } from '../schema/response-shapes.ts'
 import { findAuthenticatorName } from './passkeys/authenticator-names.ts'
@@ -41,11 +42,11 @@ export const EnrollmentTokenShape = z
         'The token, 256 random bits. It is valid once, for 24 hours, until a newer token is created.',
       example: 'Yb6wEWJ3vJ5zqgVQmQ0b9dH7uX1nT2cK8sRfLaPoI4E',
     }),
-    uri: z.string().meta({
+    uri: textIn('uri').meta({
       description: 'The URL at which the user enrolls in a browser.',
       example: 'https://id.example.com/acme/enroll?token=Yb6wEWJ3vJ5zqgVQmQ0b9dH7uX1nT2cK8sRfLaPoI4E',
     }),
-    deepLink: z.string().meta({
+    deepLink: textIn('uri').meta({
       description:
         "The same in a private-use scheme, the reversed host name of the platform's address (RFC 8252, section 7.1), for an application of yours that registers it.",
       example: 'com.example.id:/acme/enroll?token=Yb6wEWJ3vJ5zqgVQmQ0b9dH7uX1nT2cK8sRfLaPoI4E',

@@ -11,6 +11,7 @@ import { getDatamodel } from '../generated/pothos.ts'
 import { createScopeError, type GraphQLContext } from './context.ts'
 import { translateErrors } from './error-translation.ts'
 import { listMissingScopes } from './field-access.ts'
+import type { FormatScalarName } from './format-scalars.ts'
 import { ownFields } from './own-fields.ts'
 
 /**
@@ -79,7 +80,7 @@ type BuilderTypes = {
     /** A date, or its RFC 3339 text. */
     DateTime: { Input: string; Output: Date | string }
     JSONObject: { Input: Record<string, unknown>; Output: unknown }
-  }
+  } & { [Name in FormatScalarName]: { Input: string; Output: string } }
 }
 
 /** The types of the schema, for Pothos' generics. */

@@ -3,6 +3,7 @@ import { isExactNumber } from '../core/json/exact-json.ts'
 import { isJsonObject } from '../core/json/json-object.ts'
 import { instant } from '../schema/input-shapes.ts'
 import { builder } from './builder.ts'
+import { FORMAT_SCALARS } from './format-scalars.ts'
 
 function parseInstant(value: unknown): string {
   const { data: date } = instant.safeParse(value)
@@ -42,3 +43,17 @@ builder.scalarType('JSONObject', {
   parseValue: parseObject,
   parseLiteral: (node, variables) => parseObject(readLiteral(node, variables)),
 })
+
+/** The service validates the text, so that an error names every invalid field. See docs/decisions/0141. */
+function readText(value: unknown, name: string): string {
+  if (typeof value !== 'string') throw new GraphQLError(`${name} must be a string.`)
+  return value
+}
+
+for (const { name, description, url } of Object.values(FORMAT_SCALARS))
+  builder.scalarType(name, {
+    description,
+    specifiedByURL: url,
+    serialize: (value) => value as string,
+    parseValue: (value) => readText(value, name),
+  })

@@ -1,10 +1,12 @@
 import type { ObjectRef } from '@pothos/core'
 import type * as z from 'zod'
 import { type EnumDefinition, shapeEnums } from '../schema/enums.ts'
+import { findFormat, type TextFormat } from '../schema/formats.ts'
 import { isIdShape } from '../schema/response-shapes.ts'
 import { findDescription } from '../schema/schema-descriptions.ts'
 import { builder, type GraphQLTypes, type InputFields } from './builder.ts'
 import { withPublicAccess } from './field-access.ts'
+import { getFormatScalar } from './format-scalars.ts'
 
 /**
  * The GraphQL types of shapes: the fields of an object type from its response shape, and those of an input type from the
@@ -26,20 +28,22 @@ type Definition = {
 }
 const getDefinition = (shape: z.ZodType): Definition => shape.def as unknown as Definition
 
-type Wrapped = { shape: z.ZodType; isNullable: boolean }
+type Unwrapped = { shape: z.ZodType; isNullable: boolean; format: TextFormat | undefined }
 
-/** Removes what wraps a shape: optional, nullable, default values and conversions. */
-function unwrap(shape: z.ZodType, direction: Direction): Wrapped {
+/** Removes what wraps a shape: optional, nullable, default values and conversions. Its format is the outermost one. */
+function unwrap(shape: z.ZodType, direction: Direction): Unwrapped {
   let inner = shape
   let isNullable = false
+  let format: TextFormat | undefined
   for (;;) {
+    format ??= findFormat(inner)
     const { type, innerType, in: from, out } = getDefinition(inner)
     if (type === 'pipe' && from && out)
       inner = (direction === 'input') === (getDefinition(from).type !== 'transform') ? from : out
     else if (innerType) {
       isNullable ||= type !== 'readonly' && type !== 'nonoptional'
       inner = innerType
-    } else return { shape: inner, isNullable }
+    } else return { shape: inner, isNullable, format }
   }
 }
 
@@ -100,16 +104,17 @@ function getObjectType(shape: z.ZodObject, id: string, direction: Direction): un
 
 /** The object type of a response shape, of whatever wraps it. */
 export const toObjectType = <Row extends object>(shape: z.ZodType) =>
-  toType(unwrap(shape, 'output').shape, 'output') as ObjectRef<GraphQLTypes, Row>
+  toType(unwrap(shape, 'output'), 'output') as ObjectRef<GraphQLTypes, Row>
 
 /** The type of a shape without wrappers; a list is an array of one. */
-function toType(shape: z.ZodType, direction: Direction): unknown {
+function toType({ shape, format }: Unwrapped, direction: Direction): unknown {
   if (shapeEnums.get(shape)) return getEnumType(shape)
   if (isIdShape(shape)) return 'ID'
+  if (format) return getFormatScalar(format)
   const { type, element } = getDefinition(shape)
   switch (type) {
     case 'array':
-      return [toType(unwrap(element as z.ZodType, direction).shape, direction)]
+      return [toType(unwrap(element as z.ZodType, direction), direction)]
     case 'string':
       return shape.meta()?.format === 'date-time' ? 'DateTime' : 'String'
     case 'enum':
@@ -154,11 +159,12 @@ export function buildObjectFields(
   getOptions: (name: string) => object = () => ({}),
 ) {
   const build = (name: string, shape: z.ZodType) => {
-    const { shape: inner, isNullable } = unwrap(shape, 'output')
+    const unwrapped = unwrap(shape, 'output')
+    const { shape: inner, isNullable } = unwrapped
     return t.expose(
       name as never,
       {
-        type: toType(inner, 'output'),
+        type: toType(unwrapped, 'output'),
         nullable: isNullable,
         description: describeShape(shape, inner, name, model),
         ...getOptions(name),
@@ -183,9 +189,12 @@ export function defineObjectType<Row extends object>(shape: z.ZodObject, access:
 export const buildInputFields = (t: InputFields, shapes: Shapes, model?: string) =>
   Object.fromEntries(
     Object.entries(shapes).map(([name, shape]) => {
-      const { shape: inner } = unwrap(shape, 'input')
-      const type = toType(inner, 'input') as 'String'
+      const unwrapped = unwrap(shape, 'input')
+      const type = toType(unwrapped, 'input') as 'String'
       const required = !shape.safeParse(undefined).success
-      return [name, t.field({ type, required, description: describeShape(shape, inner, name, model) })]
+      return [
+        name,
+        t.field({ type, required, description: describeShape(shape, unwrapped.shape, name, model) }),
+      ]
     }),
   )

@@ -92,14 +92,14 @@ const amrValue = z.string('must be text').regex(AMR_SYNTAX, 'must be a value of 
 /** The policy of a provider at sign-in. */
 export const POLICY_FIELDS = {
   entry: enumField(ENTRY, 'linked', 'anyone'),
-  domains: listField(domain, { answer: z.string(), example: ['partner.example'] }),
+  domains: listField(domain, { isPlain: true, example: ['partner.example'] }),
   trustEmail: flagField(false, true),
   claims: nullableField(claims, z.record(z.string(), z.string()), { preferredUsername: 'login' }),
   copyClaims: enumField(COPY_TIME, 'once', 'once'),
   trustAcr: nullableField(trustAcr, z.record(z.string(), z.string()), {
     'urn:okta:loa:2fa:any': 'urn:vestibule:mfa',
   }),
-  trustAmr: listField(amrValue, { max: MAX_TRUSTED_VALUES, answer: z.string(), example: ['mfa'] }),
+  trustAmr: listField(amrValue, { max: MAX_TRUSTED_VALUES, isPlain: true, example: ['mfa'] }),
   upstreamLogout: flagField(false, true),
   usePkce: flagField(true, true),
   expectNonce: flagField(true, true),

@@ -5,8 +5,9 @@ import { isJsonObject } from '../core/json/json-object.ts'
 import { expectedUpdatedAt } from '../schema/expected-updated-at.ts'
 import { createFetchedUrl } from '../schema/fetched-url.fields.ts'
 import { listExamples, mapShapes, requiredField, textField } from '../schema/fields.ts'
+import { textIn } from '../schema/formats.ts'
 import { IDP_ID_PATTERN, isIdpId } from '../schema/idp-id.ts'
-import { oneOf, requiredText, text } from '../schema/input-shapes.ts'
+import { requiredText, text } from '../schema/input-shapes.ts'
 import { responseOnlyIssues } from '../schema/response-only.ts'
 import { instantShape } from '../schema/response-shapes.ts'
 import type { UrlRules } from '../schema/url-shapes.ts'
@@ -14,10 +15,10 @@ import { findPolicyIssues, POLICY_FIELDS } from './entry-policy.fields.ts'
 import type { SecretColumn } from './idp-secrets.ts'
 import { parsePublicKey } from './provider/provider-keys.ts'
 import {
-  ID_TOKEN_ALGORITHMS,
+  ID_TOKEN_ALGORITHM,
   IDP_TYPE,
   MIN_SECRET_BYTES,
-  REQUIRABLE_FIELDS,
+  REQUIRABLE_FIELD,
   SECRET_ALGORITHM,
 } from './provider/provider-types.ts'
 
@@ -27,8 +28,6 @@ const SECURE_URL: UrlRules = { secure: env.isProduction }
 const providerUrl = createFetchedUrl(SECURE_URL)
 
 const issuerUrl = createFetchedUrl({ ...SECURE_URL, noQuery: true })
-
-const ACCEPTED_ALGORITHMS = [...ID_TOKEN_ALGORITHMS, SECRET_ALGORITHM] as const
 
 /** RFC 6749, section 3.3. */
 const SCOPES_SYNTAX = /^[\x21\x23-\x5b\x5d-\x7e]+( [\x21\x23-\x5b\x5d-\x7e]+)*$/
@@ -73,7 +72,7 @@ export const IDP_FIELDS = {
   tokenEndpoint: textField(providerUrl, `${ISSUER}/token`),
   userInfoEndpoint: textField(providerUrl, `${ISSUER}/userinfo`),
   jwksUri: textField(providerUrl, `${ISSUER}/jwks.json`),
-  idTokenSigningAlg: textField(oneOf(ACCEPTED_ALGORITHMS), 'ES256'),
+  idTokenSigningAlg: textField(ID_TOKEN_ALGORITHM.shape, 'ES256'),
   idTokenSigningKey: secretField(
     signingKey.meta({
       description:
@@ -93,20 +92,20 @@ export type IdpFields = {
 
 /** The fields that callers never write, besides id and type. */
 const SERVICE_FIELDS = {
-  callbackUrl: z.string().meta({
+  callbackUrl: textIn('uri').meta({
     description: 'The redirect URI to register at the provider. Users come back to it after a sign-in there.',
     example: 'https://login.example/example/oidc/callback/partner',
   }),
-  logoutCallbackUrl: z.string().meta({
+  logoutCallbackUrl: textIn('uri').meta({
     description: 'The post-logout redirect URI to register at the provider, for upstreamLogout.',
     example: 'https://login.example/example/oidc/logout/callback/partner',
   }),
-  backchannelLogoutUrl: z.string().meta({
+  backchannelLogoutUrl: textIn('uri').meta({
     description:
       'The back-channel logout URI to register at the provider. A logout token there ends the sessions that came from it.',
     example: 'https://login.example/example/oidc/backchannel-logout/partner',
   }),
-  missing: z.array(z.enum(REQUIRABLE_FIELDS)).meta({
+  missing: z.array(REQUIRABLE_FIELD.shape).meta({
     description:
       'Names of the fields that it still needs; clientSecret is one for Apple that is neither a key nor a JWT, or has expired. It proves no identity until there are none.',
     example: [],
@@ -146,7 +145,7 @@ function findIdpIssues(idp: Record<string, unknown>): FieldIssue[] {
   const { clientSecret, idTokenSigningKey, idTokenSigningAlg } = idp
   if (idTokenSigningAlg === SECRET_ALGORITHM) issues.push(...findSecretIssues(clientSecret))
   const key = typeof idTokenSigningKey === 'string' ? parsePublicKey(idTokenSigningKey) : null
-  const isKnown = ACCEPTED_ALGORITHMS.find((alg) => alg === idTokenSigningAlg)
+  const isKnown = ID_TOKEN_ALGORITHM.values.find((alg) => alg === idTokenSigningAlg)
   if (key && isKnown && key.algorithms.length > 0 && !key.algorithms.some((alg) => alg === isKnown))
     issues.push({ field: 'idTokenSigningAlg', description: 'is not an algorithm of idTokenSigningKey' })
   return issues

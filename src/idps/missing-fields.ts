@@ -2,7 +2,7 @@ import type { IdentityProvider } from '../generated/prisma/client.ts'
 import {
   type IdpType,
   PROVIDER_TYPES,
-  REQUIRABLE_FIELDS,
+  REQUIRABLE_FIELD,
   type RequirableField,
 } from './provider/provider-types.ts'
 
@@ -21,7 +21,7 @@ export function listMissingFields(
   const hasSecret = 'clientSecret' in row ? row.clientSecret : row.hasClientSecret
   const expiry = row.clientSecretExpiresAt ? new Date(row.clientSecretExpiresAt) : null
   const required = ['clientId', ...requires, ...(hasSecret && !expiry ? requiresWithSecret : [])]
-  return REQUIRABLE_FIELDS.filter((field) =>
+  return REQUIRABLE_FIELD.values.filter((field) =>
     field === 'clientSecret' ? expiry && expiry <= now : required.includes(field) && !row[field],
   )
 }

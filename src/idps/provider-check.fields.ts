@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { PROVIDER_CAUSE_NAMES } from '../model/provider-causes.ts'
+import { PROVIDER_CAUSES, type ProviderCause } from '../model/provider-causes.ts'
 import { defineEnum } from '../schema/enums.ts'
 
 /** The checks of a test, in their order. */
@@ -20,6 +20,14 @@ const STATUS = defineEnum('IdentityProviderFindingStatus', 'The result of a chec
   unknown: 'The provider does not tell, or a sign-in does not need it.',
 })
 
+const CAUSE = defineEnum<ProviderCause>(
+  'IdentityProviderCause',
+  'Why a check, or a sign-in at an identity provider, fails.',
+  Object.fromEntries(
+    Object.entries(PROVIDER_CAUSES).map(([name, reason]) => [name, `\`${name}\`: ${reason}.`]),
+  ) as Record<ProviderCause, string>,
+)
+
 /** Input of testIdentityProvider: it has no members. */
 export const ProviderTestInput = z
   .strictObject({}, 'must be an object')
@@ -32,7 +40,7 @@ const FindingShape = z
       description: 'passed, failed, or unknown where the provider does not tell.',
       example: 'failed',
     }),
-    cause: z.enum(PROVIDER_CAUSE_NAMES).nullable().meta({
+    cause: CAUSE.shape.nullable().meta({
       description: 'Of a failed check, the cause as signin.failed names it.',
       example: 'invalid_client',
     }),

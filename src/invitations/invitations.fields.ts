@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { INVITATION_LIFETIME_SECONDS } from '../model/sign-up.ts'
 import { emailAddress } from '../schema/address-shapes.ts'
 import { defineEnum } from '../schema/enums.ts'
+import { textIn } from '../schema/formats.ts'
 import { integer, optional, text } from '../schema/input-shapes.ts'
 import { languageTag } from '../schema/language-tag.ts'
 import { asId, clientIdShape, createIdShape, instantShape } from '../schema/response-shapes.ts'
@@ -74,11 +75,11 @@ export const InvitationResend = z
 export const InvitationShape = z
   .object({
     id: createIdShape('invitation').meta({ description: 'Id of the invitation.' }),
-    email: z.string(),
+    email: textIn('email'),
     name: z.string().nullable(),
     note: z.string().nullable(),
     roles: z.array(ROLE.shape).meta({ example: ['support'] }),
-    locale: z.string().nullable(),
+    locale: textIn('language-tag').nullable(),
     clientId: clientIdShape.nullable(),
     status: INVITATION_STATUS.shape.meta({
       description: 'pending, accepted, revoked or expired.',

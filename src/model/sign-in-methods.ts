@@ -33,6 +33,12 @@ export const METHOD_DESCRIPTIONS = Object.fromEntries(
 export const SECOND_FACTORS = ['totp', 'recovery'] as const
 export type SecondFactorName = (typeof SECOND_FACTORS)[number]
 
+/** The description of each second factor in the API. */
+export const SECOND_FACTOR_DESCRIPTIONS: Record<SecondFactorName, string> = {
+  totp: 'A code of an authenticator app.',
+  recovery: 'A recovery code.',
+}
+
 /** Who presents a second factor: nobody, users who have one, or all users. */
 export const SECOND_FACTOR_MODES = ['off', 'if-enrolled', 'required'] as const
 export type SecondFactorMode = (typeof SECOND_FACTOR_MODES)[number]

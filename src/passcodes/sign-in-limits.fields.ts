@@ -1,9 +1,10 @@
 import * as z from 'zod'
 import { createIdShape, instantShape } from '../schema/response-shapes.ts'
+import { CHANNEL } from '../tenants/passcode-settings.fields.ts'
 
 export const SignInLimitShape = z
   .object({
-    channel: z.enum(['email', 'sms']).meta({ description: 'email or sms.', example: 'email' }),
+    channel: CHANNEL.shape.meta({ description: 'email or sms.', example: 'email' }),
     wrongGuesses: z.int().meta({
       description: 'Wrong guesses at codes of six digits, until a day passes without one.',
       example: 9,

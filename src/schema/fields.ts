@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { toAnswerText } from './formats.ts'
 import { boolean, clearable, integer, optional } from './input-shapes.ts'
 
 /**
@@ -33,7 +34,7 @@ export const textField = <Shape extends z.ZodType<string>>(shape: Shape, example
   createField({
     creation: optional(shape),
     change: clearable(shape),
-    answer: z.string().nullable(),
+    answer: toAnswerText(shape).nullable(),
     standard: null,
     example,
   })
@@ -103,8 +104,8 @@ type ListOptions<Item extends z.ZodType> = {
   min?: number
   max?: number
   standard?: readonly z.output<Item>[]
-  /** The shape of an entry in responses. */
-  answer?: z.ZodType
+  /** Responses state the format of an entry alone: what is stored is not validated again. */
+  isPlain?: true
   example?: unknown
   /** Why a list is rejected, or null. */
   check?: (list: z.output<Item>[]) => string | null
@@ -128,8 +129,8 @@ function createUniqueList<Item extends z.ZodType>(
   return shape.transform((entries) => [...new Set(entries)])
 }
 
-const createListAnswer = <Item extends z.ZodType>(item: Item, { answer = item }: ListOptions<Item>) =>
-  z.array(answer) as z.ZodType<z.output<Item>[]>
+const createListAnswer = <Item extends z.ZodType>(item: Item, { isPlain }: ListOptions<Item>) =>
+  z.array(isPlain ? toAnswerText(item) : item) as z.ZodType<z.output<Item>[]>
 
 /** A list without duplicates. */
 export const listField = <Item extends z.ZodType>(item: Item, options: ListOptions<Item> = {}) =>

@@ -1,5 +1,13 @@
 import * as z from 'zod'
 import { normalizeIp } from '../core/network/ip.ts'
+import {
+  METHOD_DESCRIPTIONS,
+  SECOND_FACTOR_DESCRIPTIONS,
+  type SecondFactorName,
+  type SignInMethodName,
+} from '../model/sign-in-methods.ts'
+import { defineEnum } from '../schema/enums.ts'
+import { textIn, toAnswerText } from '../schema/formats.ts'
 import { boolean, integer, requiredText, text } from '../schema/input-shapes.ts'
 import {
   asId,
@@ -88,10 +96,16 @@ export const AuthenticateSession = z
   })
   .meta({ id: 'AuthenticateSession', description: 'A session token to authenticate.' })
 
+const PROOF_METHOD = defineEnum<SignInMethodName | SecondFactorName>(
+  'ProofMethod',
+  'A way by which a user authenticated: a sign-in method, or a second factor.',
+  { ...METHOD_DESCRIPTIONS, ...SECOND_FACTOR_DESCRIPTIONS },
+)
+
 /** A proof of the user's identity, as both surfaces return it. */
 export const SessionProofShape = z
   .object({
-    method: z.string().meta({
+    method: toAnswerText(PROOF_METHOD.shape).meta({
       description: 'The sign-in method, such as passcode or passkey, or the second factor: totp or recovery.',
       example: 'passcode',
     }),
@@ -109,7 +123,7 @@ export const SessionShape = z
     userId: createIdShape('user'),
     clientId: clientIdShape.nullable(),
     lastSeenAt: instantShape.nullable(),
-    lastSeenIp: z.string().nullable().meta({ example: '203.0.113.7' }),
+    lastSeenIp: textIn('ip').nullable().meta({ example: '203.0.113.7' }),
     lastSeenLocation: z.string().nullable().meta({ example: 'Vienna, Austria' }),
     userAgent: z.string().nullable().meta({ example: 'Mozilla/5.0 (X11; Linux x86_64) Firefox/145.0' }),
     expiresAt: instantShape.meta({ example: '2026-11-20T10:30:00.000Z' }),

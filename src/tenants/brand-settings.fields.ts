@@ -1,8 +1,8 @@
 import { CORNER_RADIUS, DEFAULT_FONT, type Font } from '../model/brand.ts'
 import { defineEnum } from '../schema/enums.ts'
 import { enumField, integerField, textField } from '../schema/fields.ts'
+import { color } from '../schema/formats.ts'
 import { createImageUrl } from '../schema/image-shapes.ts'
-import { text } from '../schema/input-shapes.ts'
 
 const FONT = defineEnum<Font>('Font', 'A font that devices have. None is loaded.', {
   system: 'The font of the device.',
@@ -12,8 +12,6 @@ const FONT = defineEnum<Font>('Font', 'A font that devices have. None is loaded.
   serif: 'With serifs.',
   monospace: 'All letters have the same width.',
 })
-
-const color = text().regex(/^#[0-9a-fA-F]{6}$/, 'must be a color such as #0a7c66')
 
 /** The settings of the brand. */
 export const brandSettings = {

@@ -1,4 +1,3 @@
-import * as z from 'zod'
 import type { FieldIssue } from '../core/errors.ts'
 import { INVITATION_LIFETIME_SECONDS, type SignUpMode } from '../model/sign-up.ts'
 import { toEmailKey } from '../schema/address-keys.ts'
@@ -32,7 +31,7 @@ const link = createAllowedUrl({ fragment: true })
 /** The settings of the sign-up. */
 export const signUpSettings = {
   signUp: enumField(SIGN_UP, 'off', 'domains'),
-  signUpDomains: listField(domain, { answer: z.string(), example: ['example.com'] }),
+  signUpDomains: listField(domain, { isPlain: true, example: ['example.com'] }),
   signUpFields,
   invitationLifetimeSeconds: integerField(INVITATION_LIFETIME_SECONDS, INVITATION_LIFETIME_SECONDS.standard),
   termsUrl: textField(link, 'https://example.com/terms'),

@@ -17,6 +17,7 @@ import {
   mapShapes,
   textField,
 } from '../schema/fields.ts'
+import { asFormat } from '../schema/formats.ts'
 import { createImageUrl } from '../schema/image-shapes.ts'
 import { oneOf, text } from '../schema/input-shapes.ts'
 import { instantShape } from '../schema/response-shapes.ts'
@@ -54,12 +55,12 @@ export const TENANT_SETTINGS = {
   loginUrl: textField(createAllowedUrl({ secure: true })),
   supportUrl: textField(createAllowedUrl({ fragment: true }), 'https://example.com/help'),
   phoneCountry: textField(country, 'CH'),
-  defaultLocale: textField(oneOf(LANGUAGES as [string, ...string[]]), 'de'),
+  defaultLocale: textField(asFormat(oneOf(LANGUAGES as [string, ...string[]]), 'language-tag'), 'de'),
   dynamicRegistration: flagField(false),
   clientIdMetadataDocuments: flagField(false),
   openRegistration: flagField(false),
   // The scopes that every client may request.
-  defaultScopes: listField(oneOf(COMMON_SCOPES), { example: ['email'] }),
+  defaultScopes: listField(asFormat(oneOf(COMMON_SCOPES), 'scope'), { example: ['email'] }),
   ...signUpSettings,
   // At least one, so that users can sign in.
   signInMethods: listField(SIGN_IN_METHOD.shape, {

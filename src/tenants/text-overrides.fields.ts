@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { findOverrideIssue } from '../languages/text-overrides.ts'
 import type { TextOverride } from '../model/text-override.ts'
 import { standardField } from '../schema/fields.ts'
+import { asFormat, textIn } from '../schema/formats.ts'
 import { requiredText } from '../schema/input-shapes.ts'
 
 const MAX_OVERRIDES = 200
@@ -22,7 +23,7 @@ const describe = <Shape extends z.ZodType>(name: keyof TextOverride, shape: Shap
 const textOverride = z
   .strictObject(
     {
-      locale: describe('locale', requiredText(100)),
+      locale: describe('locale', asFormat(requiredText(100), 'language-tag')),
       key: describe('key', requiredText(100)),
       text: describe(
         'text',
@@ -58,7 +59,7 @@ const textOverrideList = z
 
 const TextOverrideShape = z
   .object({
-    locale: describe('locale', z.string()),
+    locale: describe('locale', textIn('language-tag')),
     key: describe('key', z.string()),
     text: describe('text', z.string()),
   })

@@ -1,3 +1,4 @@
+import { asFormat } from '../schema/formats.ts'
 import { text } from '../schema/input-shapes.ts'
 import { memoizeText } from '../schema/memoize-text.ts'
 import { createAllowedUrl } from '../schema/url-shapes.ts'
@@ -11,7 +12,10 @@ const LEAP_YEAR = '(?:[0-9]{2}(?:0[48]|[2468][048]|[13579][26])|(?:[02468][048]|
 /** OIDC Core, section 5.1: YYYY-MM-DD, 0000-MM-DD when the year is omitted, or YYYY. */
 const BIRTHDATE_SYNTAX = new RegExp(`^(?:(?!0000$)[0-9]{4}(?:-${MONTH_AND_DAY})?|${LEAP_YEAR}-02-29)$`)
 
-export const birthdate = text(10).regex(BIRTHDATE_SYNTAX, 'must be a date as YYYY-MM-DD, 0000-MM-DD or YYYY')
+export const birthdate = asFormat(
+  text(10).regex(BIRTHDATE_SYNTAX, 'must be a date as YYYY-MM-DD, 0000-MM-DD or YYYY'),
+  'birthdate',
+)
 
 /** The name of a time zone in its canonical case, or null. An alias keeps its name. */
 const canonicalizeTimeZone = memoizeText((value) => {

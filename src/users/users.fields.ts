@@ -3,6 +3,7 @@ import type { FieldIssue } from '../core/errors.ts'
 import { isJsonObject } from '../core/json/json-object.ts'
 import { emailAddress, phoneNumber } from '../schema/address-shapes.ts'
 import { expectedUpdatedAt } from '../schema/expected-updated-at.ts'
+import { toAnswerText } from '../schema/formats.ts'
 import { boolean, clearable, metadata, optional, text } from '../schema/input-shapes.ts'
 import { languageTag } from '../schema/language-tag.ts'
 import { parsePhoneNumber } from '../schema/phone-numbers.ts'
@@ -64,7 +65,7 @@ function defineField<Creation extends z.ZodType, Change extends z.ZodType, Answe
 }
 const textField = <Shape extends z.ZodType>(shape: Shape, example: string, note?: string) =>
   defineField(
-    { creation: optional(shape), change: clearable(shape), answer: z.string().nullable() },
+    { creation: optional(shape), change: clearable(shape), answer: toAnswerText(shape).nullable() },
     example,
     note,
   )

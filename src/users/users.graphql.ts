@@ -88,7 +88,7 @@ builder.queryField('userByEmail', (t) =>
     ...withScope('users:read', 'The user with an e-mail address, in any spelling; null when there is none.'),
     type: 'User',
     nullable: true,
-    args: { email: t.arg.string({ required: true, description: 'E-mail address.' }) },
+    args: { email: t.arg({ type: 'EmailAddress', required: true, description: 'E-mail address.' }) },
     resolve: (query, _root, { email }, { ctx }) => nullIfNotFound(getUserByEmail(ctx, email, query)),
   }),
 )
@@ -99,7 +99,11 @@ builder.queryField('userByPhoneNumber', (t) =>
     type: 'User',
     nullable: true,
     args: {
-      phoneNumber: t.arg.string({ required: true, description: 'Phone number, preferably in E.164 form.' }),
+      phoneNumber: t.arg({
+        type: 'PhoneNumber',
+        required: true,
+        description: 'Phone number, preferably in E.164 form.',
+      }),
     },
     resolve: (query, _root, { phoneNumber }, { ctx }) =>
       nullIfNotFound(getUserByPhoneNumber(ctx, phoneNumber, query)),

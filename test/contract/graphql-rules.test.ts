@@ -9,6 +9,7 @@ import {
 } from 'graphql'
 import { describe, expect, test } from 'vitest'
 import { ACCOUNT_SCOPE, SCOPE_NAMES } from '../../src/core/scopes.ts'
+import { FORMAT_SCALARS } from '../../src/graphql/format-scalars.ts'
 import { findRule, namedTypes, objectTypes, rootFields, schema } from '../support/schema.ts'
 
 describe('every root field', () => {
@@ -141,12 +142,13 @@ describe('the schema', () => {
     }
   })
 
-  test('has no scalars except those of GraphQL, DateTime and JSONObject', () => {
+  test('has no scalars except those of GraphQL and of formats, DateTime and JSONObject', () => {
+    const formatNames = Object.values(FORMAT_SCALARS).map(({ name }) => name)
     const ours = Object.values(schema.getTypeMap()).filter(
       (type) => type.astNode === undefined && 'serialize' in type && !isEnumType(type),
     )
     expect(ours.map(({ name }) => name).sort()).toEqual(
-      ['Boolean', 'DateTime', 'Float', 'ID', 'Int', 'JSONObject', 'String']
+      ['Boolean', 'DateTime', 'Float', 'ID', 'Int', 'JSONObject', 'String', ...formatNames]
         .filter((name) => schema.getType(name))
         .sort(),
     )

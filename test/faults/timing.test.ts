@@ -130,8 +130,8 @@ const servers = await vi.hoisted(async () => {
 afterAll(() => servers.close())
 
 const CHANGES = {
-  request: `mutation ($email: String!) { requestEmailChange(input: { email: $email }) { __typename } }`,
-  confirm: `mutation ($email: String!) { confirmEmailChange(input: { email: $email, code: "000000" }) { __typename } }`,
+  request: `mutation ($email: EmailAddress!) { requestEmailChange(input: { email: $email }) { __typename } }`,
+  confirm: `mutation ($email: EmailAddress!) { confirmEmailChange(input: { email: $email, code: "000000" }) { __typename } }`,
 }
 
 /** `test` with requests of which each comes from another network. */

@@ -6,7 +6,7 @@ import { createUser } from '../../src/users/users.ts'
 import { tokenFor } from '../support/actors.ts'
 import { isReplayed, newEmail, otherCaller, test } from '../support/idempotency.ts'
 
-const CREATE = `mutation Create($email: String) { createUser(input: { email: $email }) {
+const CREATE = `mutation Create($email: EmailAddress) { createUser(input: { email: $email }) {
   __typename ... on CreateUserPayload { user { id email } } ... on ConflictError { fields { field } } } }`
 
 describe('a mutation with an Idempotency-Key', () => {
@@ -77,7 +77,7 @@ describe('a mutation with an Idempotency-Key', () => {
     postGraphql,
   }) => {
     const [key, email] = [randomUUID(), newEmail()]
-    const document = `mutation ($email: String) {
+    const document = `mutation ($email: EmailAddress) {
       a: createUser(input: { email: $email }) { ... on CreateUserPayload { user { id } } }
       ...Second }
       fragment Second on Mutation { b: createUser(input: { email: $email }) { __typename } }`

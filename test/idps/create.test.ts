@@ -184,12 +184,11 @@ describe.for(SURFACES)('create an identity provider over %s', (surface) => {
       clientId: 'app',
       scopes: 'openid  email',
       authorizationEndpoint: 'javascript:alert(1)',
-      idTokenSigningAlg: 'HS384',
       idTokenSigningKey: 'x',
     }
     const { fields } = await create(invalid)
     expect(fields.map(({ field }: Json) => field).sort()).toEqual(
-      ['authorizationEndpoint', 'id', 'idTokenSigningAlg', 'idTokenSigningKey', 'name', 'scopes'].sort(),
+      ['authorizationEndpoint', 'id', 'idTokenSigningKey', 'name', 'scopes'].sort(),
     )
   })
 
@@ -199,9 +198,12 @@ describe.for(SURFACES)('create an identity provider over %s', (surface) => {
       const { create } = writers[surface]
       expect(
         await create({ id: newIdpId(), type: 'google', name: 'x', idTokenSigningAlg: alg }),
-      ).toMatchObject({
-        fields: [{ field: 'idTokenSigningAlg' }],
-      })
+      ).toMatchObject(
+        // GraphQL has an enum, whose other values the document cannot have.
+        surface === 'GraphQL'
+          ? { message: expect.stringContaining('"IdTokenAlgorithm"') }
+          : { fields: [{ field: 'idTokenSigningAlg' }] },
+      )
     },
   )
 

@@ -1,6 +1,7 @@
 import { describe, expect } from 'vitest'
 import { test as base } from '../support/idp-links.ts'
 import { answerAt } from '../support/provider-habits.ts'
+import { toRestValue } from '../support/schema.ts'
 import { startUpstream } from '../support/upstream.ts'
 
 type Finding = { check: string; status: string; cause: string | null; description: string }
@@ -25,12 +26,8 @@ const test = base
       { id: idpId },
     )
     const { succeeded, findings } = answer.body.data.result
-    const lower = findings.map(({ check, status: found, ...more }: Finding) => ({
-      check: check.toLowerCase(),
-      status: found.toLowerCase(),
-      ...more,
-    }))
-    expect({ succeeded, findings: lower }).toEqual(result)
+    const plain = findings.map((finding: Finding) => toRestValue('IdentityProviderFinding', finding))
+    expect({ succeeded, findings: plain }).toEqual(result)
     return result as Result
   })
 

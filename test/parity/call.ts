@@ -2,8 +2,8 @@ import { type GraphQLUnionType, getNamedType, isLeafType } from 'graphql'
 import { expect } from 'vitest'
 import type { TestApp } from '../support/app.ts'
 import type { Json } from '../support/json.ts'
-import { schema } from '../support/schema.ts'
-import { listFields, neutralize, toRestValue } from './compare.ts'
+import { schema, toRestValue } from '../support/schema.ts'
+import { listFields, neutralize } from './compare.ts'
 import type { Fixture } from './fixture.ts'
 
 export type Rest = [method: string, path: string, body?: unknown]

@@ -1,13 +1,4 @@
-import {
-  type GraphQLObjectType,
-  type GraphQLOutputType,
-  getNamedType,
-  isEnumType,
-  isLeafType,
-  isListType,
-  isNonNullType,
-  isObjectType,
-} from 'graphql'
+import { type GraphQLObjectType, getNamedType, isLeafType } from 'graphql'
 import { Prisma } from '../../src/generated/prisma/client.ts'
 import { sql } from '../support/database.ts'
 import { schema } from '../support/schema.ts'
@@ -36,27 +27,6 @@ export function listFields(typeName: string): string {
       return EMBEDDED.includes(named.name) ? [`${name} { ${listFields(named.name)} }`] : []
     })
     .join(' ')
-}
-
-const unwrap = (type: GraphQLOutputType): GraphQLOutputType => (isNonNullType(type) ? type.ofType : type)
-
-/** A GraphQL value as REST writes it: enum values in their REST spelling. */
-export function toRestValue(typeName: string, value: unknown): unknown {
-  if (value === null || typeof value !== 'object') return value
-  const { ...fields } = (schema.getType(typeName) as GraphQLObjectType).getFields()
-  return Object.fromEntries(
-    Object.entries(value).map(([name, member]) => {
-      const type = unwrap(fields[name]?.type as GraphQLOutputType)
-      const named = getNamedType(type)
-      const convert = (one: unknown) =>
-        isEnumType(named)
-          ? (named.getValue(String(one))?.value ?? one)
-          : isObjectType(named)
-            ? toRestValue(named.name, one)
-            : one
-      return [name, isListType(type) && Array.isArray(member) ? member.map(convert) : convert(member)]
-    }),
-  )
 }
 
 const TYPE_ID = /\b(user|session|cred|client|idpuser|grant|event|regtoken|invitation)_[0-9a-z]{26}\b/g

@@ -133,9 +133,13 @@ describe('the event loop is not blocked by a request', () => {
         sendJson(`/${tenant}/api/v1/clients`, JSON.stringify({ callbacks: [long], scopes: [long] })),
       )
       await expectNoStall(`cursor: ${name}`, () =>
-        gql('query ($a: String!) { users(after: $a) { page } userByEmail(email: $a) { id } }', {
-          a: long,
-        }),
+        gql(
+          'query ($a: String!, $b: EmailAddress!) { users(after: $a) { page } userByEmail(email: $b) { id } }',
+          {
+            a: long,
+            b: long,
+          },
+        ),
       )
     }
   })

@@ -1,8 +1,11 @@
 import { generateKeyPairSync } from 'node:crypto'
+import { type GraphQLInputObjectType, GraphQLString } from 'graphql'
 import type { CallOptions } from './calls.ts'
 import { sql } from './database.ts'
 import { test as base } from './fixtures.ts'
+import { toVariable } from './graphql-inputs.ts'
 import type { Json } from './json.ts'
+import { schema, toRestValue } from './schema.ts'
 
 export const SURFACES = ['REST', 'GraphQL'] as const
 /** An identity provider, or `{ code, message, fields }`: the same from both surfaces. */
@@ -68,6 +71,8 @@ export const FULL = {
   keepTokens: true,
 }
 
+const INPUT = schema.getType('CreateIdentityProviderInput') as GraphQLInputObjectType
+
 let count = 0
 /** An id that no identity provider has. */
 export const newIdpId = () => `idp-${++count}`
@@ -77,17 +82,14 @@ export const idpIssues = (...fields: [field: string, description: unknown][]) =>
   fields: fields.map(([field, description]) => ({ field, description })),
 })
 export const NOT_FOUND = { code: 'NOT_FOUND' }
-/** The fields that are enums in GraphQL. */
-const ENUMS = ['type', 'entry', 'copyClaims']
-const mapEnums = (fields: Outcome, convert: (name: string) => string): Outcome =>
+/** The fields as GraphQL takes them; a value that no enum has stays as it is. */
+const toVariables = (fields: object): Outcome =>
   Object.fromEntries(
     Object.entries(fields).map(([name, value]) => [
       name,
-      ENUMS.includes(name) && typeof value === 'string' ? convert(value) : value,
+      toVariable(INPUT.getFields()[name]?.type ?? GraphQLString, value)?.value ?? value,
     ]),
   )
-const toLower = (fields: Outcome) => mapEnums(fields, (name) => name.toLowerCase())
-const toUpper = (fields: Outcome) => mapEnums(fields, (name) => name.toUpperCase())
 
 /** `test` with the operations of identity providers by surface, and what they store and record. */
 export const test = base
@@ -110,7 +112,7 @@ export const test = base
         message: body.errors?.[0]?.message,
         fields: body.errors?.[0]?.extensions.fields ?? [],
       }
-      return (idp ? { ...toLower(idp), ...result } : result) as Outcome
+      return (idp ? { ...(toRestValue('IdentityProvider', idp) as object), ...result } : result) as Outcome
     }
     const writers: Record<(typeof SURFACES)[number], IdpWriter> = {
       REST: {
@@ -123,14 +125,14 @@ export const test = base
         create: (fields, options) =>
           mutate(
             'createIdentityProvider',
-            toUpper(fields),
+            toVariables(fields),
             selectProvider('CreateIdentityProviderPayload'),
             options,
           ),
         update: (idpId, fields, options) =>
           mutate(
             'updateIdentityProvider',
-            { idpId, ...toUpper(fields) },
+            { idpId, ...toVariables(fields) },
             selectProvider('UpdateIdentityProviderPayload'),
             options,
           ),
@@ -146,7 +148,7 @@ export const test = base
             id,
           })
           const found = body.data.identityProvider
-          return found ? toLower(found) : { code: 'NOT_FOUND' }
+          return found ? (toRestValue('IdentityProvider', found) as Outcome) : { code: 'NOT_FOUND' }
         },
       },
     }

@@ -1,4 +1,15 @@
-import { type GraphQLField, isIntrospectionType, isObjectType, isSpecifiedScalarType } from 'graphql'
+import {
+  type GraphQLField,
+  type GraphQLObjectType,
+  type GraphQLOutputType,
+  getNamedType,
+  isEnumType,
+  isIntrospectionType,
+  isListType,
+  isNonNullType,
+  isObjectType,
+  isSpecifiedScalarType,
+} from 'graphql'
 import type { AccessRuleExtensions } from '../../src/graphql/field-access.ts'
 import { buildSchema } from '../../src/server/graphql-schema.ts'
 
@@ -36,3 +47,24 @@ export const objectTypes = namedTypes
 /** The access rule of a field or type; undefined when it declares none. */
 export const findRule = ({ extensions }: { extensions: object }): Partial<AccessRuleExtensions>['rule'] =>
   (extensions as Partial<AccessRuleExtensions>).rule
+
+const unwrap = (type: GraphQLOutputType): GraphQLOutputType => (isNonNullType(type) ? type.ofType : type)
+
+/** A GraphQL value as REST writes it: enum values in their REST spelling. */
+export function toRestValue(typeName: string, value: unknown): unknown {
+  if (value === null || typeof value !== 'object') return value
+  const { ...fields } = (schema.getType(typeName) as GraphQLObjectType).getFields()
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => {
+      const type = unwrap(fields[name]?.type as GraphQLOutputType)
+      const named = getNamedType(type)
+      const convert = (one: unknown) =>
+        isEnumType(named)
+          ? (named.getValue(String(one))?.value ?? one)
+          : isObjectType(named)
+            ? toRestValue(named.name, one)
+            : one
+      return [name, isListType(type) && Array.isArray(member) ? member.map(convert) : convert(member)]
+    }),
+  )
+}

@@ -25,7 +25,7 @@ describe('a user', () => {
     ]
     for (const path of paths) expect(await rest('GET', path)).toMatchObject({ status: 200, body: user })
     const { body } = await gql(
-      `query ($id: ID!, $email: String!, $phone: String!) { a: user(id: $id) { ${USER_FIELDS} } b: userByEmail(email: $email) { ${USER_FIELDS} } c: userByPhoneNumber(phoneNumber: $phone) { ${USER_FIELDS} } node(id: $id) { id ... on User { name } } }`,
+      `query ($id: ID!, $email: EmailAddress!, $phone: PhoneNumber!) { a: user(id: $id) { ${USER_FIELDS} } b: userByEmail(email: $email) { ${USER_FIELDS} } c: userByPhoneNumber(phoneNumber: $phone) { ${USER_FIELDS} } node(id: $id) { id ... on User { name } } }`,
       { id: user.id, email: `FIND.ME@${tenant}.example`, phone: '+43158801234' },
     )
     expect(body).toEqual({ data: { a: user, b: user, c: user, node: { id: user.id, name: null } } })

@@ -33,8 +33,8 @@ describe.each(SURFACES)('a phone number without a country code, over %s', (surfa
       const listed = await rest('GET', `/users?${new URLSearchParams({ phoneNumber })}`)
       expect(listed.body.users).toMatchObject([{ id: user.id }])
       const { body } = await gql(
-        'query ($phone: String!) { userByPhoneNumber(phoneNumber: $phone) { id } users(filter: { phoneNumber: $phone }) { nodes { id } } }',
-        { phone: phoneNumber },
+        'query ($phone: PhoneNumber!, $filter: UserFilter) { userByPhoneNumber(phoneNumber: $phone) { id } users(filter: $filter) { nodes { id } } }',
+        { phone: phoneNumber, filter: { phoneNumber } },
       )
       expect(body.data).toEqual({ userByPhoneNumber: { id: user.id }, users: { nodes: [{ id: user.id }] } })
     }

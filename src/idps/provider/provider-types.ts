@@ -16,15 +16,19 @@ export const IDP_TYPE = defineEnum(
 export type IdpType = (typeof IDP_TYPE.values)[number]
 
 /** Fields without which a provider proves nothing. */
-export const REQUIRABLE_FIELDS = [
-  'clientId',
-  'clientSecret',
-  'issuer',
-  'userInfoEndpoint',
-  'platformTeamId',
-  'platformKid',
-] as const
-export type RequirableField = (typeof REQUIRABLE_FIELDS)[number]
+export const REQUIRABLE_FIELD = defineEnum(
+  'RequirableIdentityProviderField',
+  'A field without which an identity provider proves nothing.',
+  {
+    clientId: '`clientId`.',
+    clientSecret: '`clientSecret`.',
+    issuer: '`issuer`.',
+    userInfoEndpoint: '`userInfoEndpoint`.',
+    platformTeamId: '`platformTeamId`.',
+    platformKid: '`platformKid`.',
+  },
+)
+export type RequirableField = (typeof REQUIRABLE_FIELD.values)[number]
 
 /** What is known of a kind of provider. What an administrator sets on a provider goes before it. */
 export type ProviderType = {
@@ -160,5 +164,13 @@ export type IdTokenAlgorithm = (typeof ID_TOKEN_ALGORITHMS)[number]
 
 /** The algorithm whose key is the client secret (OIDC Core, section 10.1). It is never accepted unless it is stated. */
 export const SECRET_ALGORITHM = 'HS256'
+/** The algorithms that an administrator may state. */
+export const ID_TOKEN_ALGORITHM = defineEnum<IdTokenAlgorithm | typeof SECRET_ALGORITHM>(
+  'IdTokenAlgorithm',
+  'An algorithm of the ID tokens of an identity provider (RFC 7518, RFC 8037, RFC 9864).',
+  Object.fromEntries(
+    [...ID_TOKEN_ALGORITHMS, SECRET_ALGORITHM].map((name) => [name, `alg=${name}.`]),
+  ) as Record<IdTokenAlgorithm | typeof SECRET_ALGORITHM, string>,
+)
 /** RFC 7518, section 3.2: a shorter key must not be used. */
 export const MIN_SECRET_BYTES = 32

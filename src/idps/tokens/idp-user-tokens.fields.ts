@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { textIn } from '../../schema/formats.ts'
 import { createIdShape, idShape, instantShape } from '../../schema/response-shapes.ts'
 
 /** Tokens of a provider as REST returns them, in the order of the API. */
@@ -9,7 +10,7 @@ export const IdpUserTokensShape = z
     accessToken: z
       .string()
       .meta({ description: 'The access token that the provider issued.', example: 'SlAV32hkKG' }),
-    scopes: z.array(z.string()).meta({
+    scopes: z.array(textIn('scope')).meta({
       description: 'The scopes that the provider granted; empty where it does not say.',
       example: ['openid', 'email'],
     }),

@@ -72,13 +72,16 @@ export const USER_OPERATIONS: Record<string, Call[]> = {
   getUserByEmail: ['ADA@parity.example', 'nobody@parity.example', 'no address'].map((email) => ({
     title: email,
     rest: (): Rest => ['GET', `/users/by-email?email=${encodeURIComponent(email)}`],
-    gql: (): Gql => ({ ...objectQuery('userByEmail', 'User', 'String', 'email'), variables: { id: email } }),
+    gql: (): Gql => ({
+      ...objectQuery('userByEmail', 'User', 'EmailAddress', 'email'),
+      variables: { id: email },
+    }),
   })),
   getUserByPhoneNumber: ['+41 79 111 22 33', '+41790000000', 'x'].map((number) => ({
     title: number,
     rest: (): Rest => ['GET', `/users/by-phone-number?phoneNumber=${encodeURIComponent(number)}`],
     gql: (): Gql => ({
-      ...objectQuery('userByPhoneNumber', 'User', 'String', 'phoneNumber'),
+      ...objectQuery('userByPhoneNumber', 'User', 'PhoneNumber', 'phoneNumber'),
       variables: { id: number },
     }),
   })),
