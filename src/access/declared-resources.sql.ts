@@ -1,5 +1,5 @@
 import type { Db } from '../database/handle.ts'
-import { type RowOf, statement, typed } from '../database/statement.ts'
+import { statement, typed } from '../database/statement.ts'
 
 const SELECT_DECLARED = statement({ returns: { resource: 'text' } })`
   SELECT DISTINCT unnest("resources") AS "resource" FROM "Client"
@@ -20,7 +20,5 @@ const SELECT_SERVERS = statement({
   ORDER BY r."resource", c."createdAt", c."id"`
 
 /** The client that serves each of these resources: the first that declared it. */
-export const selectResourceServers = (
-  db: Db,
-  resources: readonly string[],
-): Promise<RowOf<typeof SELECT_SERVERS>[]> => db.many(SELECT_SERVERS, { resources })
+export const selectResourceServers = (db: Db, resources: readonly string[]) =>
+  db.many(SELECT_SERVERS, { resources })

@@ -238,8 +238,5 @@ const SELECT_PENDING_CHANGES = statement({
   WHERE "tenantId" = :tenant AND "userId" = :userId AND "expiresAt" > :now`
 
 /** The changes of a user's addresses that were requested in the last minutes, whether or not a code was sent. */
-export const selectPendingChanges = (
-  db: Db,
-  userId: string,
-  now: Date,
-): Promise<RowOf<typeof SELECT_PENDING_CHANGES>[]> => db.many(SELECT_PENDING_CHANGES, { userId, now })
+export const selectPendingChanges = (db: Db, userId: string, now: Date) =>
+  db.many(SELECT_PENDING_CHANGES, { userId, now })

@@ -1,15 +1,9 @@
 import type { ComponentChildren, VNode } from 'preact'
 import { ENROLLMENT_SCRIPT_PATH } from '../pages/assets/enrollment-script.ts'
-import {
-  BidiText,
-  getTenantName,
-  type PageClient,
-  type PageInteraction,
-  PageShell,
-  type PageTenant,
-} from '../pages/page-shell.pages.tsx'
-import { AccountLink, WayOn } from '../pages/parts/continue-links.pages.tsx'
+import { BidiText, type PageInteraction, PageShell, type PageTenant } from '../pages/page-shell.pages.tsx'
+import { AccountLink } from '../pages/parts/continue-links.pages.tsx'
 import { LinkButton, StepButton } from '../pages/parts/controls.pages.tsx'
+import { createEndPage, createReadyPage } from '../pages/parts/outcome.pages.tsx'
 import { ScriptedPart, WithoutScript } from '../pages/parts/scripted-part.pages.tsx'
 import { Message, Paragraph, useWords } from '../pages/parts/words.pages.tsx'
 import { Moment } from './pages/moment.pages.tsx'
@@ -98,35 +92,13 @@ export const EnrollmentPage = ({ tenant, label, token, path, onward }: Enrollmen
 )
 
 /** Shown when the passkey has been created. */
-export const EnrolledPage = ({
-  tenant,
-  client,
-  startAt,
-}: {
-  tenant: PageTenant
-  /** The client that the person continues to, and the URL where it starts a sign-in. */
-  client?: PageClient | null
-  startAt?: string | null
-}): VNode => (
-  <PageShell
-    title={<Message of="enroll.readyTitle" />}
-    lead={<Message of="enroll.readyLead" tenant={<BidiText>{getTenantName(tenant)}</BidiText>} />}
-    tenant={tenant}
-    outcome="good"
-  >
-    <WayOn to={startAt} tenant={tenant}>
-      <Message of="action.continueTo" name={<BidiText>{client?.name}</BidiText>} />
-    </WayOn>
-  </PageShell>
-)
+export const EnrolledPage = createReadyPage('enroll.readyTitle', 'enroll.readyLead')
 
 /** One page for every reason, so that it does not reveal whether a link ever existed. */
-export const EnrollmentExpiredPage = ({ tenant }: { tenant: PageTenant }): VNode => (
-  <PageShell title={<Message of="enroll.expiredTitle" />} tenant={tenant} outcome="bad" isError>
-    <Paragraph of="enroll.expiredText" />
-    <AccountLink tenant={tenant} />
-  </PageShell>
-)
+export const EnrollmentExpiredPage = createEndPage('bad', {
+  title: 'enroll.expiredTitle',
+  text: 'enroll.expiredText',
+})
 
 /** Shown before a link works. */
 export const EnrollmentWaitingPage = ({
@@ -161,9 +133,7 @@ export const CancelEnrollmentPage = ({
 )
 
 /** Shown when the link was canceled. */
-export const EnrollmentCanceledPage = ({ tenant }: { tenant: PageTenant }): VNode => (
-  <PageShell title={<Message of="enroll.canceledTitle" />} tenant={tenant} outcome="good">
-    <Paragraph of="enroll.canceledText" />
-    <AccountLink tenant={tenant} />
-  </PageShell>
-)
+export const EnrollmentCanceledPage = createEndPage('good', {
+  title: 'enroll.canceledTitle',
+  text: 'enroll.canceledText',
+})

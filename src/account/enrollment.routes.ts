@@ -18,7 +18,7 @@ import {
 import { getRequestMeta, readTarget } from '../http/request.http.ts'
 import { readForm, readJson, requireSingleParams } from '../http/request-body.http.ts'
 import { createCsrfToken, isCsrfToken } from '../pages/csrf.ts'
-import { answerOnce, findAnswer } from '../pages/form-answers.ts'
+import { answerOnce, createSentForm, findAnswer } from '../pages/form-answers.ts'
 import { createUncachedJson, renderComponent, renderErrorPage } from '../pages/responses.http.ts'
 import { buildInitiationUrl, openNextClient } from '../pages/restart-url.ts'
 import { toErrorResponse } from '../rest/responses.ts'
@@ -114,8 +114,7 @@ async function handleCancel(call: TenantCall): Promise<Response> {
   const form = await readForm(event)
   if (!isCsrfToken(form.csrf, 'enrollment', ctx.tenant, sha256Base64url(token)))
     throw new Forbidden('This page was out of date. Open the link again.')
-  const owner = ['enrollment', sha256Base64url(token)]
-  const sent = { ctx, owner, fields: form, cookieNames: [], cookies: null }
+  const sent = createSentForm(call, ['enrollment', sha256Base64url(token)], form)
   const { response } = await answerOnce(sent, async () =>
     (await cancelRecovery(ctx, token))
       ? renderComponent(ctx, EnrollmentCanceledPage, { tenant })
@@ -128,18 +127,14 @@ const handleEnrollmentStart = async ({ event, ctx }: TenantCall): Promise<Respon
   createUncachedJson(await startEnrollment(ctx, await readJson(event)))
 
 /** Stores the passkey once: the same request gets the response of the first one. */
-async function handleEnrollmentFinish({ event, ctx }: TenantCall): Promise<Response> {
+async function handleEnrollmentFinish(call: TenantCall): Promise<Response> {
+  const { event, ctx } = call
   const device = describeDevice(ctx.tenant, event.req.headers, { ip: ctx.ip, now: new Date() })
   const input = readEnrollmentFinish(await readJson(event))
   const { token, response } = input
   const { clientDataJSON, attestationObject } = response.response
-  const sent = {
-    ctx,
-    owner: ['enrollment-credential', sha256Base64url(token)],
-    fields: { clientDataJSON, attestationObject },
-    cookieNames: [],
-    cookies: null,
-  }
+  const owner = ['enrollment-credential', sha256Base64url(token)]
+  const sent = createSentForm(call, owner, { clientDataJSON, attestationObject })
   const finish = async () => createUncachedJson(await finishEnrollment(ctx, input, device), { status: 201 })
   if (await findEnrollment(ctx, token)) return (await answerOnce(sent, finish)).response
   // The request may have used the link.

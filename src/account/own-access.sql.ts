@@ -1,7 +1,7 @@
 import type { TokenBasis } from '../access/token-status.sql.ts'
 import type { Db } from '../database/handle.ts'
 import { checkFoundRow } from '../database/key-lookup.ts'
-import { type RowOf, statement, typed } from '../database/statement.ts'
+import { statement, typed } from '../database/statement.ts'
 import type { SessionProof } from '../sessions/proofs.ts'
 
 const SELECT_STEP_UP = statement({
@@ -26,8 +26,5 @@ const SELECT_STEP_UP = statement({
  * The authentication is that of the grant: when a user signs in again in the session, tokens that were issued
  * before do not become recent.
  */
-export const selectStepUp = (
-  db: Db,
-  basis: TokenBasis,
-  { since, now }: { since: Date; now: Date },
-): Promise<RowOf<typeof SELECT_STEP_UP> | null> => db.one(SELECT_STEP_UP, { ...basis, since, now })
+export const selectStepUp = (db: Db, basis: TokenBasis, { since, now }: { since: Date; now: Date }) =>
+  db.one(SELECT_STEP_UP, { ...basis, since, now })

@@ -48,11 +48,8 @@ const SELECT_ANSWER = statement({
   WHERE "tenantId" = :tenant AND "keyHash" = :keyHash AND "requestHash" = :requestHash AND "expiresAt" > now()`
 
 /** The sealed response to a request, null while it is running; null instead of a row without such a request. */
-export const selectIdempotentAnswer = (
-  db: Db,
-  keyHash: Buffer,
-  requestHash: Buffer,
-): Promise<RowOf<typeof SELECT_ANSWER> | null> => db.one(SELECT_ANSWER, { keyHash, requestHash })
+export const selectIdempotentAnswer = (db: Db, keyHash: Buffer, requestHash: Buffer) =>
+  db.one(SELECT_ANSWER, { keyHash, requestHash })
 
 // A call that outlives its claim does not match the claim of another call.
 const OWN_CLAIM = `"tenantId" = :tenant AND "keyHash" = :keyHash AND "createdAt" = :createdAt`

@@ -3,15 +3,14 @@ import {
   BidiText,
   ErrorMessage,
   getTenantName,
-  type PageClient,
   type PageInteraction,
   PageShell,
   type PageTenant,
   StepForm,
 } from '../pages/page-shell.pages.tsx'
-import { AccountLink, WayOn } from '../pages/parts/continue-links.pages.tsx'
 import { SubmitButton } from '../pages/parts/controls.pages.tsx'
-import { Hint, Message, Paragraph } from '../pages/parts/words.pages.tsx'
+import { createEndPage, createReadyPage } from '../pages/parts/outcome.pages.tsx'
+import { Hint, Message } from '../pages/parts/words.pages.tsx'
 import { type AccountEntries, AccountFields } from '../sign-up/account-fields.pages.tsx'
 
 type InvitationPageProps = {
@@ -66,31 +65,11 @@ export const InvitationPage = ({
   </PageShell>
 )
 
-type AcceptedPageProps = {
-  tenant: PageTenant
-  /** The client that the person continues to, and the URL where it starts a sign-in. */
-  client?: PageClient | null
-  startAt?: string | null
-}
-
 /** Shown when an invitation was accepted. */
-export const InvitationAcceptedPage = ({ tenant, client, startAt }: AcceptedPageProps): VNode => (
-  <PageShell
-    title={<Message of="invitation.acceptedTitle" />}
-    lead={<Message of="invitation.acceptedLead" tenant={<BidiText>{getTenantName(tenant)}</BidiText>} />}
-    tenant={tenant}
-    outcome="good"
-  >
-    <WayOn to={startAt} tenant={tenant}>
-      <Message of="action.continueTo" name={<BidiText>{client?.name}</BidiText>} />
-    </WayOn>
-  </PageShell>
-)
+export const InvitationAcceptedPage = createReadyPage('invitation.acceptedTitle', 'invitation.acceptedLead')
 
 /** One page for every reason, so that it does not reveal whether a link ever existed. */
-export const InvitationExpiredPage = ({ tenant }: { tenant: PageTenant }): VNode => (
-  <PageShell title={<Message of="invitation.expiredTitle" />} tenant={tenant} outcome="bad" isError>
-    <Paragraph of="invitation.expiredText" />
-    <AccountLink tenant={tenant} />
-  </PageShell>
-)
+export const InvitationExpiredPage = createEndPage('bad', {
+  title: 'invitation.expiredTitle',
+  text: 'invitation.expiredText',
+})

@@ -8,9 +8,8 @@ import { readForm, requireSingleParams } from '../http/request-body.http.ts'
 import { getRequestWords } from '../languages/request-language.ts'
 import { buildAccountCookies, readSessionTokens } from '../pages/account-cookies.ts'
 import { bindBrowser, readBrowserKey } from '../pages/browser-key.ts'
-import { nameCookie } from '../pages/cookies.ts'
 import { createCsrfToken, isCsrfToken } from '../pages/csrf.ts'
-import { answerOnce, findAnswer } from '../pages/form-answers.ts'
+import { answerOnce, createSentForm, findAnswer } from '../pages/form-answers.ts'
 import { addCookies, redirectTo, renderComponent, renderErrorPage } from '../pages/responses.http.ts'
 import { buildInitiationUrl, openNextClient, sealNextClient } from '../pages/restart-url.ts'
 import { endAccounts, findBrowserAccounts, listSurplusAccounts } from '../sessions/browser-accounts.ts'
@@ -94,13 +93,7 @@ async function handleAcceptance(call: TenantCall): Promise<Response> {
   const [token, key] = [readToken(call), readBrowserKey(ctx.tenant, readCookies(call))]
   if (key === null || !isCsrfToken(form.csrf, 'invitation', ...toBinding(call, token, key)))
     throw new Forbidden('This page was out of date. Open the link of the invitation again.')
-  const sent = {
-    ctx,
-    owner: ['invitation', sha256Base64url(token)],
-    fields: form,
-    cookieNames: [nameCookie('ix', ctx.tenant), nameCookie('sid', ctx.tenant)],
-    cookies: readCookies(call),
-  }
+  const sent = createSentForm(call, ['invitation', sha256Base64url(token)], form, ['ix', 'sid'])
   const invitation = await findAcceptableInvitation(ctx, token)
   // The form may have accepted it.
   if (!invitation) return (await findAnswer(sent)) ?? renderExpired(call)

@@ -1,5 +1,5 @@
 import type { Db } from '../database/handle.ts'
-import { type RowOf, statement } from '../database/statement.ts'
+import { statement } from '../database/statement.ts'
 import { REFUSED_EVENT_TYPES } from '../events/types.ts'
 import type { Position } from '../model/event-position.ts'
 
@@ -96,11 +96,8 @@ const SELECT_TENANTS_WITH_EVENTS = statement({
   ) LIMIT :limit`
 
 /** Tenants with events that are older than their setting, and the time from which events are kept. */
-export const selectTenantsWithEvents = (
-  db: Db,
-  now: Date,
-  limit: number,
-): Promise<RowOf<typeof SELECT_TENANTS_WITH_EVENTS>[]> => db.many(SELECT_TENANTS_WITH_EVENTS, { now, limit })
+export const selectTenantsWithEvents = (db: Db, now: Date, limit: number) =>
+  db.many(SELECT_TENANTS_WITH_EVENTS, { now, limit })
 
 const DELETE_EVENTS = statement({
   takes: { before: 'timestamptz', limit: 'int' },

@@ -16,7 +16,7 @@ const PREFIX = isSecure ? '__Host-' : ''
  * binds an interaction or a page to the browser, `to` the handle of the sign-in that the browser left for an identity
  * provider, which proves nothing, `out` the key of a logout at an identity provider, `kb` the mark of a known browser.
  */
-type CookieKind = 'sid' | 'acc' | 'ix' | 'to' | 'out' | 'kb'
+export type CookieKind = 'sid' | 'acc' | 'ix' | 'to' | 'out' | 'kb'
 
 const toPrefix = (kind: CookieKind): string => `${PREFIX}vst_${kind}_`
 

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { TenantCall } from '../access/endpoint.http.ts'
 import type { Ctx } from '../context/context.ts'
 import { takeStorage } from '../coordination/storage-budgets.ts'
 import { seal, sha256Base64url, unseal } from '../core/crypto.ts'
@@ -12,7 +13,7 @@ import {
   selectIdempotentAnswer,
   storeIdempotentResponse,
 } from '../http/idempotency.sql.ts'
-import { readCookie } from './cookies.ts'
+import { type CookieKind, nameCookie, readCookie } from './cookies.ts'
 
 /**
  * A form that its browser sends again, in parallel or later, gets the response of the first submission, cookies
@@ -46,6 +47,20 @@ export type SentForm = {
   cookieNames: readonly string[]
   cookies: string | null
 }
+
+/** A form that the browser of a call has sent, bound to cookies of some kinds. */
+export const createSentForm = (
+  { ctx, event }: TenantCall,
+  owner: string[],
+  fields: Record<string, string>,
+  kinds: CookieKind[] = [],
+): SentForm => ({
+  ctx,
+  owner,
+  fields,
+  cookieNames: kinds.map((kind) => nameCookie(kind, ctx.tenant)),
+  cookies: event.req.headers.get('cookie'),
+})
 
 /** A response as it is kept. `bindings`: hashes of the cookies that the browser has before and after it. */
 type KeptAnswer = { bindings: string[]; status: number; headers: [string, string][]; body: string }

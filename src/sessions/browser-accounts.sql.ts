@@ -1,6 +1,6 @@
 import { storedColumns } from '../database/columns.ts'
 import type { Db } from '../database/handle.ts'
-import { type RowOf, statement } from '../database/statement.ts'
+import { statement } from '../database/statement.ts'
 
 /** Parameters of BROWSER_ACCOUNTS_FROM. */
 export const BROWSER_ACCOUNTS_PARAMETERS = { tokenHashes: 'bytea[]', now: 'timestamptz' } as const
@@ -25,8 +25,5 @@ const SELECT_BROWSER_ACCOUNTS = statement({
   ${BROWSER_ACCOUNTS_FROM} WHERE ${BROWSER_ACCOUNTS_WHERE}`
 
 /** The sessions of a browser's tokens, and the names of their users. Reads only. */
-export const selectBrowserAccounts = (
-  db: Db,
-  tokenHashes: Buffer[],
-  now: Date,
-): Promise<RowOf<typeof SELECT_BROWSER_ACCOUNTS>[]> => db.many(SELECT_BROWSER_ACCOUNTS, { tokenHashes, now })
+export const selectBrowserAccounts = (db: Db, tokenHashes: Buffer[], now: Date) =>
+  db.many(SELECT_BROWSER_ACCOUNTS, { tokenHashes, now })

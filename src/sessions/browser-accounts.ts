@@ -51,11 +51,10 @@ export function toBrowserAccounts<Row extends { userId: string; isActive: boolea
 export async function findBrowserAccounts(
   tenant: string,
   tokens: readonly string[],
-  now = new Date(),
 ): Promise<NamedAccount[]> {
   if (tokens.length === 0) return []
   return toBrowserAccounts(
-    await selectBrowserAccounts(new Handle({ tenant }), tokens.map(sha256), now),
+    await selectBrowserAccounts(new Handle({ tenant }), tokens.map(sha256), new Date()),
     tokens,
   )
 }

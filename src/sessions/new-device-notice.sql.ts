@@ -1,5 +1,5 @@
 import type { Db } from '../database/handle.ts'
-import { type RowOf, statement } from '../database/statement.ts'
+import { statement } from '../database/statement.ts'
 
 // Sessions are deleted soon after they end, and lastSeenAt is already that of this sign-in.
 const SELECT_RETURNING_USER = statement({
@@ -21,7 +21,5 @@ const SELECT_RETURNING_USER = statement({
  * The verified e-mail address of a user who signed in before `since`, or is older than the event log of
  * the tenant; null for any other.
  */
-export const selectReturningUser = (
-  db: Db,
-  values: { userId: string; since: Date },
-): Promise<RowOf<typeof SELECT_RETURNING_USER> | null> => db.one(SELECT_RETURNING_USER, values)
+export const selectReturningUser = (db: Db, values: { userId: string; since: Date }) =>
+  db.one(SELECT_RETURNING_USER, values)

@@ -263,14 +263,9 @@ export async function getSession(ctx: Ctx, sessionId: string): Promise<SessionRo
  * Ends an active session, its OIDC sessions, its grants (offline ones stay) and its unused codes, in one
  * transaction. False when no such session is active.
  */
-export async function endSession(
-  ctx: Ctx,
-  sessionId: string,
-  reason: EndReason,
-  now = new Date(),
-): Promise<boolean> {
+export async function endSession(ctx: Ctx, sessionId: string, reason: EndReason): Promise<boolean> {
   const ended = await ctx.db.transaction((tx) =>
-    revokeSessions(tx, ctx, { kind: 'session', sessionId }, reason, now),
+    revokeSessions(tx, ctx, { kind: 'session', sessionId }, reason, new Date()),
   )
   return ended.length > 0
 }

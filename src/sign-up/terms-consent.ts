@@ -14,14 +14,13 @@ export type TermsConsent = Pick<User, 'termsVersion' | 'termsAcceptedAt'> | null
 export function readTermsConsent(
   { termsUrl, termsVersion }: TermsSettings,
   form: Record<string, string>,
-  now = new Date(),
 ): { terms: TermsConsent; issues: FieldIssue[] } {
   if (termsUrl === null) return { terms: null, issues: [] }
   const reject = (description: string) => ({ terms: null, issues: [{ field: 'terms', description }] })
   if ((form['terms-version'] ?? '') !== (termsVersion ?? ''))
     return reject('The terms of use have changed. Read them and agree again.')
   if (form.terms !== 'on') return reject('Agree to the terms of use to create an account.')
-  return { terms: { termsVersion, termsAcceptedAt: now }, issues: [] }
+  return { terms: { termsVersion, termsAcceptedAt: new Date() }, issues: [] }
 }
 
 /** The version of the terms that every user must have agreed to; null when the tenant names none. */
@@ -29,12 +28,7 @@ export const selectRequiredTerms = (tenant: TermsSettings | null): string | null
   tenant?.termsUrl ? tenant.termsVersion : null
 
 /** Stores the consent of an existing user. One statement. */
-export async function agreeToTerms(
-  ctx: Ctx,
-  userId: string,
-  version: string,
-  now = new Date(),
-): Promise<void> {
+export async function agreeToTerms(ctx: Ctx, userId: string, version: string): Promise<void> {
   const event = createEventRow(ctx, termsAccepted(userId, version))
-  await storeTermsConsent(ctx.db, { userId, version, now }, event)
+  await storeTermsConsent(ctx.db, { userId, version, now: new Date() }, event)
 }

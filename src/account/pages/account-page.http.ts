@@ -6,9 +6,9 @@ import type { User } from '../../generated/prisma/client.ts'
 import { readTarget } from '../../http/request.http.ts'
 import { readForm, requireSingleParams } from '../../http/request-body.http.ts'
 import { getRequestWords } from '../../languages/request-language.ts'
-import { nameCookie, readSessionToken } from '../../pages/cookies.ts'
+import { readSessionToken } from '../../pages/cookies.ts'
 import { createCsrfToken, isCsrfToken } from '../../pages/csrf.ts'
-import { answerOnce } from '../../pages/form-answers.ts'
+import { answerOnce, createSentForm } from '../../pages/form-answers.ts'
 import type { PageInteraction } from '../../pages/page-shell.pages.tsx'
 import type { RenderOptions } from '../../pages/render-page.pages.tsx'
 import { type PageComponent, redirectTo, renderComponent } from '../../pages/responses.http.ts'
@@ -161,13 +161,7 @@ async function handleForm(call: TenantCall, page: AccountPage): Promise<Response
   if (!isCsrfToken(form.csrf, 'account', call.ctx.tenant, visit.session.id, page.path))
     throw new Forbidden('This page was out of date. Go back, reload it and try again.')
   const { response } = await answerOnce(
-    {
-      ctx: call.ctx,
-      owner: ['account', visit.session.id, page.path],
-      fields: form,
-      cookieNames: [nameCookie('sid', call.ctx.tenant)],
-      cookies: call.event.req.headers.get('cookie'),
-    },
+    createSentForm(call, ['account', visit.session.id, page.path], form, ['sid']),
     () => dispatchForm(visit, page, form),
   )
   return response

@@ -4,6 +4,7 @@ import { buildSignInPath } from '../../oidc/interactions/sign-in-path.ts'
 import {
   ACCOUNT_PAGES_ID,
   type AccountPagesRequest,
+  EMPTY_REQUEST,
   type Prompt,
 } from '../../oidc/model/authorize-request.ts'
 import { redirectTo } from '../../pages/responses.http.ts'
@@ -22,24 +23,14 @@ export const createAccountPagesRequest = (
   returnTo: string,
   { userId = null, maxAgeSeconds = null, prompt = [], connectsIn = null }: Demand,
 ): AccountPagesRequest => ({
+  ...EMPTY_REQUEST,
   responseMode: 'account',
   clientId: ACCOUNT_PAGES_ID,
   returnTo,
   connectsIn,
-  scopes: [],
-  resources: [],
   prompt,
-  nonce: null,
-  codeChallenge: null,
-  display: 'page',
   maxAgeSeconds,
-  loginHint: null,
-  uiLocales: [],
-  idp: null,
-  idTokenHint: null,
   subjectHint: userId,
-  claims: null,
-  dpopJkt: null,
 })
 
 /** Leads to the hosted sign-in, which leads back to the account page at the path `returnTo`. */

@@ -106,8 +106,7 @@ export function declareOutbox<const Payload extends Shape>(table: OutboxTable<Pa
     /**
      * Claims due messages of all tenants. Other processes claim them again after the lease, in case this one dies.
      */
-    claim: (db: Db, claim: OutboxClaim): Promise<RowOf<typeof claimMessages>[]> =>
-      db.many(claimMessages, claim),
+    claim: (db: Db, claim: OutboxClaim) => db.many(claimMessages, claim),
     /** Deletes a message and records the events, in one statement; no events when another process deleted it first. */
     finish: (db: Db, { id }: ClaimedMessage, events: object[]): Promise<void> =>
       db.run(finishMessage, { id, events }),

@@ -92,10 +92,5 @@ const SELECT_BROWSER_SIGN_INS = statement({
   WHERE ${BROWSER_ACCOUNTS_WHERE}`
 
 /** The sessions of a browser's tokens with what a sign-in state has: one statement. Reads only. */
-export const selectBrowserSignIns = (
-  db: Db,
-  tokenHashes: Buffer[],
-  clientId: string,
-  now: Date,
-): Promise<RowOf<typeof SELECT_BROWSER_SIGN_INS>[]> =>
+export const selectBrowserSignIns = (db: Db, tokenHashes: Buffer[], clientId: string, now: Date) =>
   db.many(SELECT_BROWSER_SIGN_INS, { tokenHashes, clientId, now })

@@ -74,11 +74,10 @@ export const createStepError = (
   request: PendingRequest,
   authorization: AuthorizationState,
   hasSessionCookie: boolean,
-  now = new Date(),
 ): OAuthError =>
   new OAuthError(error, description, {
     diagnostics: RULE_DIAGNOSTICS[rule](
-      { request, authorization, hasSessionCookie, now },
+      { request, authorization, hasSessionCookie, now: new Date() },
       authorization.signInState as SignedInUser,
     ),
   })

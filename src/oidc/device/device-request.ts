@@ -11,7 +11,7 @@ import type { EventOf } from '../../events/types.ts'
 import type { AuthorizationState } from '../authorize/evaluate-request.ts'
 import type { Interaction } from '../interactions/interactions.ts'
 import { hashHandle } from '../interactions/interactions.ts'
-import type { DeviceRequest } from '../model/authorize-request.ts'
+import { type DeviceRequest, EMPTY_REQUEST } from '../model/authorize-request.ts'
 import {
   approveDevice,
   type DecidedDevice,
@@ -31,20 +31,18 @@ export const unsealUserCode = ({ userCode }: DeviceRequest): string =>
  * The request of the device whose user code was entered; null when there is no pending one. Throws
  * RateLimited when a network guesses too often: each attempt counts, before the code is looked up.
  */
-export async function findDeviceRequest(
-  { tenant, ip }: Ctx,
-  entered: string,
-  now = new Date(),
-): Promise<DeviceRequest | null> {
+export async function findDeviceRequest({ tenant, ip }: Ctx, entered: string): Promise<DeviceRequest | null> {
   await consumeLimit('enterUserCode', tenant, ip)
   const code = parseUserCode(entered)
   const device =
-    code && (await selectPendingDevice(new Handle({ tenant }), hashUserCodeWithAllKeys(tenant, code), now))
+    code &&
+    (await selectPendingDevice(new Handle({ tenant }), hashUserCodeWithAllKeys(tenant, code), new Date()))
   return device ? toDeviceRequest(device, formatUserCode(code)) : null
 }
 
 /** Consent is always requested, even if it was granted before: an attacker may have sent the user code. */
 const toDeviceRequest = (device: PendingDevice, userCode: string): DeviceRequest => ({
+  ...EMPTY_REQUEST,
   responseMode: 'device',
   clientId: device.clientId,
   deviceCodeHash: device.codeHash.toString('base64url'),
@@ -52,17 +50,6 @@ const toDeviceRequest = (device: PendingDevice, userCode: string): DeviceRequest
   scopes: device.scopes,
   resources: device.resources,
   prompt: ['consent'],
-  nonce: null,
-  codeChallenge: null,
-  display: 'page',
-  maxAgeSeconds: null,
-  loginHint: null,
-  uiLocales: [],
-  idp: null,
-  idTokenHint: null,
-  subjectHint: null,
-  claims: null,
-  dpopJkt: null,
 })
 
 const toDecidedDevice = (request: DeviceRequest, interaction: Interaction, now: Date): DecidedDevice => ({
@@ -95,7 +82,6 @@ export async function approveDeviceRequest(
   request: DeviceRequest,
   authorization: AuthorizationState,
   interaction: Interaction,
-  now = new Date(),
 ): Promise<boolean> {
   const { next, signInState: state, scopes } = authorization
   if (!state || next.step !== 'issue') return false
@@ -103,7 +89,7 @@ export async function approveDeviceRequest(
   const { authenticatedAt, amr } = next.authentication
   return approveDevice(
     ctx.db,
-    toDecidedDevice(request, interaction, now),
+    toDecidedDevice(request, interaction, new Date()),
     { userId: state.userId, sessionId: state.id, scopes, authenticatedAt, amr },
     toDecisionEvent(ctx, authorization, (device) => deviceApproved(device, scopes)),
   )
@@ -115,11 +101,10 @@ export async function denyDeviceRequest(
   request: DeviceRequest,
   authorization: AuthorizationState,
   interaction: Interaction,
-  now = new Date(),
 ): Promise<boolean> {
   return denyDevice(
     ctx.db,
-    toDecidedDevice(request, interaction, now),
+    toDecidedDevice(request, interaction, new Date()),
     toDecisionEvent(ctx, authorization, deviceDenied),
   )
 }

@@ -8,8 +8,8 @@ import {
   type PageTenant,
   StepForm,
 } from '../../pages/page-shell.pages.tsx'
-import { AccountLink } from '../../pages/parts/continue-links.pages.tsx'
 import { SubmitButton } from '../../pages/parts/controls.pages.tsx'
+import { createEndPage } from '../../pages/parts/outcome.pages.tsx'
 import { PasskeySignal } from '../../pages/parts/passkey-signal.pages.tsx'
 import { SignedInAs } from '../../pages/parts/person.pages.tsx'
 import { Hint, Message, Paragraph } from '../../pages/parts/words.pages.tsx'
@@ -116,25 +116,13 @@ export const DeviceConsentPage = ({
 )
 
 /** Shown after the user has approved a device. */
-export const DeviceApprovedPage = ({ tenant }: { tenant: PageTenant }): VNode => (
-  <PageShell
-    title={<Message of="device.approvedTitle" />}
-    lead={<Message of="device.approvedLead" />}
-    tenant={tenant}
-    outcome="good"
-  >
-    <AccountLink tenant={tenant} />
-  </PageShell>
-)
+export const DeviceApprovedPage = createEndPage('good', {
+  title: 'device.approvedTitle',
+  lead: 'device.approvedLead',
+})
 
 /** Shown after the user has denied a device. */
-export const DeviceDeniedPage = ({ tenant }: { tenant: PageTenant }): VNode => (
-  <PageShell
-    title={<Message of="device.deniedTitle" />}
-    lead={<Message of="device.deniedLead" />}
-    tenant={tenant}
-    outcome="neutral"
-  >
-    <AccountLink tenant={tenant} />
-  </PageShell>
-)
+export const DeviceDeniedPage = createEndPage('neutral', {
+  title: 'device.deniedTitle',
+  lead: 'device.deniedLead',
+})

@@ -1,14 +1,12 @@
 import type { H3 } from 'h3'
 import { addRoute, type TenantCall } from '../../access/endpoint.http.ts'
 import { Forbidden, RateLimited } from '../../core/errors.ts'
-import { addSeconds } from '../../core/time.ts'
 import { readTarget } from '../../http/request.http.ts'
 import { readForm, requireSingleParams } from '../../http/request-body.http.ts'
 import { getRequestWords } from '../../languages/request-language.ts'
 import { bindBrowser, readBrowserKey } from '../../pages/browser-key.ts'
-import { nameCookie } from '../../pages/cookies.ts'
 import { createCsrfToken, isCsrfToken } from '../../pages/csrf.ts'
-import { answerOnce } from '../../pages/form-answers.ts'
+import { answerOnce, createSentForm } from '../../pages/form-answers.ts'
 import {
   addCookies,
   createUncachedJson,
@@ -20,7 +18,7 @@ import {
 import { limitPendingRequest, readTokenRequest } from '../client-auth/client-request.http.ts'
 import { openInteraction } from '../interactions/browser-binding.ts'
 import { buildSignInPath } from '../interactions/sign-in-path.ts'
-import { describeInputRejection } from '../signin/step/input-rejection-texts.ts'
+import { describeInputRejection, toAttemptsRejection } from '../signin/step/input-rejection-texts.ts'
 import { DeviceApprovedPage, DeviceDeniedPage, UserCodePage } from './device.pages.tsx'
 import { startDeviceAuthorization } from './device-authorization.ts'
 import { findDeviceRequest } from './device-request.ts'
@@ -95,17 +93,10 @@ async function handleUserCode(call: TenantCall): Promise<Response> {
   const { event, ctx } = call
   const { csrf, user_code: entered = '' } = await readForm(event)
   const code = entered.slice(0, MAX_ENTERED_CHARACTERS)
-  const cookies = event.req.headers.get('cookie')
-  const key = readBrowserKey(ctx.tenant, cookies)
+  const key = readBrowserKey(ctx.tenant, event.req.headers.get('cookie'))
   if (!key || !isCsrfToken(csrf, 'device', ctx.tenant, key))
     throw new Forbidden('This page was out of date. Go back, reload it and try again.')
-  const sent = {
-    ctx,
-    owner: ['device', key],
-    fields: { csrf: csrf ?? '', user_code: entered },
-    cookieNames: [nameCookie('ix', ctx.tenant)],
-    cookies,
-  }
+  const sent = createSentForm(call, ['device', key], { csrf: csrf ?? '', user_code: entered }, ['ix'])
   return (await answerOnce(sent, () => continueWithCode(call, key, code))).response
 }
 
@@ -119,12 +110,8 @@ async function continueWithCode(call: TenantCall, key: string, code: string): Pr
     }
   } catch (error) {
     if (!(error instanceof RateLimited)) throw error
-    const retryAt = addSeconds(new Date(), error.retryAfterSeconds).toISOString()
-    const message = describeInputRejection(getRequestWords(ctx), {
-      page: 'code',
-      reason: 'attempts',
-      retryAt,
-    })
+    const rejection = { page: 'code' as const, ...toAttemptsRejection(error) }
+    const message = describeInputRejection(getRequestWords(ctx), rejection)
     const response = renderUserCodePage(call, key, { code, error: message, status: error.status })
     response.headers.set('retry-after', String(error.retryAfterSeconds))
     return response

@@ -79,7 +79,6 @@ export async function createInteraction(
   request: PendingRequest,
   key: string | null,
   signIn?: ResumableSignIn,
-  now = new Date(),
 ): Promise<string> {
   await requireStorage('pendingRequest', { tenant, ip }, { bytes: measureJson(request) })
   const handle = signIn?.handle ?? randomToken()
@@ -89,7 +88,7 @@ export async function createInteraction(
       browserHash: key ? sha256(key) : UNBOUND_BROWSER_HASH,
       clientId: request.clientId,
       request: request as unknown as Prisma.InputJsonValue,
-      expiresAt: addSeconds(now, INTERACTION_LIFETIME_SECONDS),
+      expiresAt: addSeconds(new Date(), INTERACTION_LIFETIME_SECONDS),
       resumableUntil: signIn?.resumableUntil,
     },
     select: { clientId: true },
@@ -104,14 +103,13 @@ export type PresentedInteraction = { handle: string; cookie: string | null }
 export async function findInteraction(
   tenant: string,
   presented: PresentedInteraction,
-  now = new Date(),
 ): Promise<Interaction | null> {
   const { handle } = presented
   if (!isTokenSyntax(handle)) return null
   const row = await new Handle({ tenant }).prisma.interaction.findUnique({
     where: { tenantId_handleHash: toInteractionKey(tenant, handle) },
   })
-  return row && toBoundInteraction(tenant, presented, row, now)
+  return row && toBoundInteraction(tenant, presented, row, new Date())
 }
 
 /** The columns of an interaction that are read. */

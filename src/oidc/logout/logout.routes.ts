@@ -10,7 +10,7 @@ import { buildCookie, buildExpiredCookie, listCookies, nameCookie, readCookie } 
 import { createCsrfToken, isCsrfToken } from '../../pages/csrf.ts'
 import { listErrorFacts } from '../../pages/error-facts.ts'
 import { LeavePage } from '../../pages/external-redirect.pages.tsx'
-import { answerOnce, findAnswer } from '../../pages/form-answers.ts'
+import { answerOnce, createSentForm, findAnswer } from '../../pages/form-answers.ts'
 import { SignedOutPage, StillSignedInPage } from '../../pages/parts/outcome.pages.tsx'
 import {
   addCookies,
@@ -164,13 +164,7 @@ async function handleLogoutPost(call: TenantCall): Promise<Response> {
   const named = isAsked
     ? selectLogoutAccounts(active, form.account).filter(({ id }) => asked.includes(id))
     : []
-  const sent = {
-    ctx: call.ctx,
-    owner: ['logout', tenant, ...listIds(accounts)],
-    fields: form,
-    cookieNames: [nameCookie('sid', tenant)],
-    cookies: readCookies(call),
-  }
+  const sent = createSentForm(call, ['logout', tenant, ...listIds(accounts)], form, ['sid'])
   // The form may have signed out.
   const repeated = named.length > 0 ? null : await findAnswer(sent)
   if (repeated) return repeated

@@ -15,12 +15,8 @@ import { lockUserRow } from '../../users/lock-user.sql.ts'
  * success: the user is signed out. Throws InvalidInput about `logout_token`, also for a repeated one, and
  * Unavailable.
  */
-export async function logOutByProvider(
-  ctx: Ctx,
-  row: IdentityProvider,
-  token: string,
-  now = new Date(),
-): Promise<void> {
+export async function logOutByProvider(ctx: Ctx, row: IdentityProvider, token: string): Promise<void> {
+  const now = new Date()
   const { jti, ...named } = await verifyLogoutToken(row, token, now)
   const key = { idpId: row.id, ...named }
   const untilSeconds = toEpochSeconds(now) + MAX_LOGOUT_TOKEN_AGE_SECONDS

@@ -64,6 +64,24 @@ type DeviceTarget = {
 export type DeviceRequest = Omit<AuthorizeRequest, keyof ResponseTarget> &
   DeviceTarget & { subjectHint: string | null }
 
+/** An authorize request in which nothing is asked, for those that no client sends. */
+export const EMPTY_REQUEST = {
+  scopes: [],
+  resources: [],
+  prompt: [],
+  nonce: null,
+  codeChallenge: null,
+  display: 'page',
+  maxAgeSeconds: null,
+  loginHint: null,
+  uiLocales: [],
+  idp: null,
+  idTokenHint: null,
+  subjectHint: null,
+  claims: null,
+  dpopJkt: null,
+} satisfies Omit<PendingRedirect, keyof ResponseTarget>
+
 /** A validated request with the user that its id_token_hint identifies. */
 export type PendingRedirect = AuthorizeRequest & { subjectHint: string | null }
 

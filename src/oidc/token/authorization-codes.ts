@@ -85,12 +85,9 @@ export function findIssuedCode({ tokenKey }: { tokenKey: Buffer }, text: string)
 }
 
 /** Whether a code has expired or was redeemed. */
-export const isCodeSpent = async (
-  tenant: string,
-  contents: CodeContents,
-  now = new Date(),
-): Promise<boolean> =>
-  contents.expiresAt <= now || (await selectCodeState(new Handle({ tenant }), contents)).usedAt !== null
+export const isCodeSpent = async (tenant: string, contents: CodeContents): Promise<boolean> =>
+  contents.expiresAt <= new Date() ||
+  (await selectCodeState(new Handle({ tenant }), contents)).usedAt !== null
 
 /**
  * Redeems a code once (RFC 6749, section 4.1.3; RFC 7636, section 4.6), in one statement. `contents` are those of the

@@ -55,10 +55,9 @@ async function introspectRefreshToken(
   tenant: string,
   client: CachedClient,
   { grantId, generation, secret }: RefreshToken,
-  now = new Date(),
 ): Promise<Introspection> {
   const presented = { grantId, generation, secretHash: sha256(secret), clientId: client.id }
-  const grant = await selectActiveGrant(new Handle({ tenant }), presented, now)
+  const grant = await selectActiveGrant(new Handle({ tenant }), presented, new Date())
   if (!grant) return INACTIVE
   return {
     active: true,

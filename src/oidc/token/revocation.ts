@@ -47,7 +47,6 @@ export async function revokeToken(
   { tokenKey }: { tokenKey: Buffer },
   client: CachedClient,
   form: Record<string, string>,
-  now = new Date(),
 ): Promise<void> {
   const token = await parseRevocableToken(ctx.tenant, tokenKey, requireParameter(form, 'token'))
   if (!token) return
@@ -59,5 +58,5 @@ export async function revokeToken(
     clientId: client.id,
     secretHash: token.secretHash,
   } as const
-  await revokeGrants(ctx.db, ctx, scope, 'revoked', now)
+  await revokeGrants(ctx.db, ctx, scope, 'revoked', new Date())
 }

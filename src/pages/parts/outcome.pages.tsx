@@ -1,8 +1,10 @@
 import type { ComponentChildren, VNode } from 'preact'
+import type { PlainMessageKey } from '../../languages/messages.ts'
 import type { ErrorFact } from '../error-facts.ts'
 import { BidiText, getTenantName, type PageClient, PageShell, type PageTenant } from '../page-shell.pages.tsx'
-import { WayOn } from './continue-links.pages.tsx'
+import { AccountLink, WayOn } from './continue-links.pages.tsx'
 import { Fact } from './controls.pages.tsx'
+import type { Outcome } from './logos.pages.tsx'
 import { type PagePerson, PersonLine } from './person.pages.tsx'
 import { Hint, Message, Paragraph } from './words.pages.tsx'
 
@@ -67,6 +69,47 @@ export const HomePage = (): VNode => (
     <Paragraph of="signIn.atApplication" />
   </PageShell>
 )
+
+type EndWords = { title: PlainMessageKey; lead?: PlainMessageKey; text?: PlainMessageKey }
+
+/** A last page that leads to the account pages, because there is no application to go on to. */
+export const createEndPage =
+  (outcome: Outcome, { title, lead, text }: EndWords) =>
+  ({ tenant }: { tenant: PageTenant }): VNode => (
+    <PageShell
+      title={<Message of={title} />}
+      lead={lead && <Message of={lead} />}
+      tenant={tenant}
+      outcome={outcome}
+      isError={outcome === 'bad'}
+    >
+      {text && <Paragraph of={text} />}
+      <AccountLink tenant={tenant} />
+    </PageShell>
+  )
+
+type ReadyPageProps = {
+  tenant: PageTenant
+  /** The client that the person continues to, and the URL where it starts a sign-in. */
+  client?: PageClient | null
+  startAt?: string | null
+}
+
+/** A last page that leads to the application that the person came for. */
+export const createReadyPage =
+  (title: PlainMessageKey, lead: 'enroll.readyLead' | 'invitation.acceptedLead') =>
+  ({ tenant, client, startAt }: ReadyPageProps): VNode => (
+    <PageShell
+      title={<Message of={title} />}
+      lead={<Message of={lead} tenant={<BidiText>{getTenantName(tenant)}</BidiText>} />}
+      tenant={tenant}
+      outcome="good"
+    >
+      <WayOn to={startAt} tenant={tenant}>
+        <Message of="action.continueTo" name={<BidiText>{client?.name}</BidiText>} />
+      </WayOn>
+    </PageShell>
+  )
 
 type SignedOutPageProps = {
   tenant: PageTenant

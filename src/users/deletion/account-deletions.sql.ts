@@ -28,11 +28,8 @@ const INSERT_DELETION = statement({
   SELECT "requestedAt", "dueAt", "isNew" FROM request`
 
 /** Stores the request of a user, with its event, unless there is one already. Null without such a user. One statement. */
-export const insertDeletion = (
-  db: Db,
-  request: { userId: string; now: Date; dueAt: Date },
-  event: object,
-): Promise<RowOf<typeof INSERT_DELETION> | null> => db.one(INSERT_DELETION, { ...request, events: [event] })
+export const insertDeletion = (db: Db, request: { userId: string; now: Date; dueAt: Date }, event: object) =>
+  db.one(INSERT_DELETION, { ...request, events: [event] })
 
 const DELETE_DELETION = statement({
   takes: { userId: 'text', events: 'jsonb' },
@@ -56,10 +53,8 @@ const SELECT_DUE_DELETIONS = statement({
   WHERE :tenant = 'system' AND d."dueAt" <= :now ORDER BY d."dueAt" LIMIT :limit`
 
 /** Users of all tenants whose deletion is due. */
-export const selectDueDeletions = (
-  db: Db,
-  values: { now: Date; limit: number },
-): Promise<RowOf<typeof SELECT_DUE_DELETIONS>[]> => db.many(SELECT_DUE_DELETIONS, { ...values })
+export const selectDueDeletions = (db: Db, values: { now: Date; limit: number }) =>
+  db.many(SELECT_DUE_DELETIONS, { ...values })
 
 const TAKE_DUE_DELETION = statement({
   takes: { userId: 'text', now: 'timestamptz' },

@@ -1,6 +1,5 @@
-import { InvalidInput, RateLimited } from '../../../core/errors.ts'
+import { InvalidInput } from '../../../core/errors.ts'
 import { lookUpCountry } from '../../../core/network/ip-location.ts'
-import { addSeconds } from '../../../core/time.ts'
 import { getRequestWords } from '../../../languages/request-language.ts'
 import type { Words } from '../../../languages/translations.ts'
 import type { Channel } from '../../../model/sign-in-methods.ts'
@@ -14,7 +13,7 @@ import { selectExpectedAddress } from '../../authorize/evaluate-request.ts'
 import type { InputRejection } from '../../interactions/progress.ts'
 import { addAccountCookies } from '../step/added-account.http.ts'
 import { describeAddressEntry, describeInvalidAddress, formatAddress } from '../step/address-texts.ts'
-import { describeInputRejection } from '../step/input-rejection-texts.ts'
+import { describeInputRejection, toAttemptsRejection } from '../step/input-rejection-texts.ts'
 import type { PageView, SignInMethod } from '../step/sign-in-method.http.ts'
 import { buildProofCookie, readCookies, redirectToPage, rejectInput } from '../step/sign-in-step.http.ts'
 import type { SignInStep } from '../step/sign-in-step.ts'
@@ -105,9 +104,7 @@ function toInputRejection(error: unknown): Pick<InputRejection, 'reason' | 'retr
   if (error instanceof RejectedCode) return { reason: error.problem }
   // The address was valid.
   if (error instanceof InvalidInput) return { reason: 'country' }
-  if (error instanceof RateLimited)
-    return { reason: 'attempts', retryAt: addSeconds(new Date(), error.retryAfterSeconds).toISOString() }
-  throw error
+  return toAttemptsRejection(error)
 }
 
 async function sendCode(

@@ -1,10 +1,10 @@
 import { consumeLimit } from '../../../coordination/rate-limits.ts'
-import { Conflict, InvalidInput, RateLimited } from '../../../core/errors.ts'
-import { addSeconds } from '../../../core/time.ts'
+import { Conflict, InvalidInput } from '../../../core/errors.ts'
 import { toAppError } from '../../../core/to-app-error.ts'
 import { ACCEPT_CH, describeDevice } from '../../../credentials/device.ts'
 import type { RenderOptions } from '../../../pages/render-page.pages.tsx'
 import type { InputRejection } from '../../interactions/progress.ts'
+import { toAttemptsRejection } from '../step/input-rejection-texts.ts'
 import { redirectToPage, rejectInput } from '../step/sign-in-step.http.ts'
 import type { SignInStep } from '../step/sign-in-step.ts'
 import type { CreatedPasskey } from './passkey-offer.ts'
@@ -19,12 +19,8 @@ export const toCreationOptions = (options: RenderOptions): RenderOptions => ({
 function toInputRejection(page: InputRejection['page'], thrown: unknown): InputRejection {
   // A passkey that is registered violates a unique key.
   const error = toAppError(thrown)
-  if (error instanceof RateLimited) {
-    const retryAt = addSeconds(new Date(), error.retryAfterSeconds).toISOString()
-    return { page, reason: 'attempts', retryAt }
-  }
   if (error instanceof InvalidInput || error instanceof Conflict) return { page, reason: 'passkey' }
-  throw thrown
+  return { page, ...toAttemptsRejection(thrown) }
 }
 
 /**

@@ -1,5 +1,3 @@
-import { RateLimited } from '../../../core/errors.ts'
-import { addSeconds } from '../../../core/time.ts'
 import { buildPasskeyOptions, RejectedPasskey } from '../../../credentials/passkeys/passkeys.ts'
 import { localizeClient } from '../../../languages/localize-client.ts'
 import { getRequestWords } from '../../../languages/request-language.ts'
@@ -8,6 +6,7 @@ import { createPart } from '../../../pages/parts/page-part.pages.tsx'
 import { sendAuthorizationResponse } from '../../authorize/response-modes.http.ts'
 import type { InputRejection } from '../../interactions/progress.ts'
 import { addAccountCookies, announceBrowser, buildAddedAccountCookies } from '../step/added-account.http.ts'
+import { toAttemptsRejection } from '../step/input-rejection-texts.ts'
 import { offersOtherMethod } from '../step/offered-methods.ts'
 import { answerFormOnce } from '../step/repeated-forms.http.ts'
 import type { SignInMethod } from '../step/sign-in-method.http.ts'
@@ -54,13 +53,7 @@ function toInputRejection(signIn: SignInStep, error: unknown): InputRejection {
     return { page, reason: 'passkeyChanged' }
   if (error instanceof RejectedPasskey)
     return { page, reason: 'passkey', unknownPasskey: error.unknownId ?? undefined }
-  if (error instanceof RateLimited)
-    return {
-      page,
-      reason: 'attempts',
-      retryAt: addSeconds(new Date(), error.retryAfterSeconds).toISOString(),
-    }
-  throw error
+  return { page, ...toAttemptsRejection(error) }
 }
 
 async function handlePasskey(signIn: SignInStep, form: Record<string, string>): Promise<Response> {

@@ -60,7 +60,6 @@ export async function presentPasskey(
   signIn: SignInStep,
   assertion: string,
   prepare: PrepareCompletion,
-  now = new Date(),
 ): Promise<CompletedSignIn | PresentedAssertion> {
   const { interaction, passkey } = signIn
   const { ctx } = signIn.call
@@ -68,7 +67,7 @@ export async function presentPasskey(
   try {
     const challenge = deriveChallenge(ctx.tenant, interaction)
     const proven = await verifyPasskey(ctx.tenant, parseAssertion(assertion), passkey, challenge)
-    const completed = await completeByPasskey(signIn, proven, prepare, now)
+    const completed = await completeByPasskey(signIn, proven, prepare, new Date())
     if (!completed) return { counted, proven }
     await recordDecreasedCounter(ctx, proven)
     return completed
@@ -104,12 +103,11 @@ async function recordPasskeyRejection(
 export async function continueByPasskey(
   { call: { ctx }, authorization }: SignInStep,
   presented: PresentedAssertion,
-  now = new Date(),
 ): Promise<EnteredAccount> {
   const { counted } = presented
   try {
     if ('rejection' in presented) throw presented.rejection
-    return await enterByPasskey(ctx, counted, presented.proven, authorization.accounts, now)
+    return await enterByPasskey(ctx, counted, presented.proven, authorization.accounts, new Date())
   } catch (error) {
     const rejection = toRejection(error)
     await recordPasskeyRejection(ctx, counted, rejection)

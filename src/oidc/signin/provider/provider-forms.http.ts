@@ -1,5 +1,3 @@
-import { RateLimited } from '../../../core/errors.ts'
-import { addSeconds } from '../../../core/time.ts'
 import { cleanTypedEmail } from '../../../core/typed-text.ts'
 import { buildAuthorizationUrl, type ProviderWishes } from '../../../idps/provider/provider-authorization.ts'
 import { listUpstreamAcrs, type TrustPolicy } from '../../../idps/provider/trusted-authentication.ts'
@@ -14,7 +12,7 @@ import { toEmailKey } from '../../../schema/address-keys.ts'
 import { selectExpectedAddress, selectMaxAge } from '../../authorize/evaluate-request.ts'
 import type { InputRejection } from '../../interactions/progress.ts'
 import { satisfiesAcrRequest } from '../../model/acr.ts'
-import { describeInputRejection } from '../step/input-rejection-texts.ts'
+import { describeInputRejection, toAttemptsRejection } from '../step/input-rejection-texts.ts'
 import { listOfferedProviders } from '../step/offered-methods.ts'
 import { forgetPendingLink, storePendingLink } from '../step/pending-links.ts'
 import type { SignInMethod } from '../step/sign-in-method.http.ts'
@@ -129,12 +127,8 @@ async function forgetIdentity(signIn: SignInStep): Promise<Response> {
   return redirectToPage(signIn)
 }
 
-function toInputRejection(error: unknown): Pick<InputRejection, 'reason' | 'retryAt'> {
-  if (error instanceof RejectedIdentity) return { reason: `provider-${error.shownReason}` }
-  if (error instanceof RateLimited)
-    return { reason: 'attempts', retryAt: addSeconds(new Date(), error.retryAfterSeconds).toISOString() }
-  throw error
-}
+const toInputRejection = (error: unknown): Pick<InputRejection, 'reason' | 'retryAt'> =>
+  error instanceof RejectedIdentity ? { reason: `provider-${error.shownReason}` } : toAttemptsRejection(error)
 
 /** Leads back to the first page, which says what to do. Rethrows errors of the server. */
 export async function rejectProviderInput(

@@ -195,13 +195,9 @@ async function signInUser(
  * RejectedIdentity, after recording why, and RateLimited when the network has presented too many that were not
  * accepted.
  */
-export async function signInByProvider(
-  ctx: Ctx,
-  signIn: ProviderSignIn,
-  now = new Date(),
-): Promise<EnteredAccount | null> {
+export async function signInByProvider(ctx: Ctx, signIn: ProviderSignIn): Promise<EnteredAccount | null> {
   try {
-    return await signInUser(ctx, signIn, now)
+    return await signInUser(ctx, signIn, new Date())
   } catch (error) {
     if (!(error instanceof RejectedIdentity)) throw error
     await recordRejection(ctx, signIn.interaction, signIn.attempt.idpId, error)

@@ -1,17 +1,15 @@
-import { RateLimited } from '../../../core/errors.ts'
-import { addSeconds } from '../../../core/time.ts'
 import { buildRegistrationOptions, selectAccountLabel } from '../../../credentials/passkeys/registration.ts'
 import { getRequestWords } from '../../../languages/request-language.ts'
 import type { SecondFactorName } from '../../../model/sign-in-methods.ts'
 import { buildKnownCookies, findKnownBrowserId } from '../../../pages/known-browser-cookies.ts'
 import type { RenderOptions } from '../../../pages/render-page.pages.tsx'
 import { renderComponent } from '../../../pages/responses.http.ts'
-import type { InputRejection } from '../../interactions/progress.ts'
 import { clearAddress } from '../passcode/passcode-sign-in.ts'
 import { handlePasskeyCreation, toCreationOptions } from '../passkey/passkey-creation.http.ts'
 import { PASSKEY_METHOD } from '../passkey/passkey-forms.http.ts'
 import { describePasskeyRejection, isPasskeyRejection } from '../passkey/passkey-rejection-texts.ts'
 import { addAccountCookies } from '../step/added-account.http.ts'
+import { toAttemptsRejection } from '../step/input-rejection-texts.ts'
 import { offersMethod } from '../step/offered-methods.ts'
 import { switchUser } from '../step/sign-in.ts'
 import type { FormHandlers, PageView, RenderPage } from '../step/sign-in-method.http.ts'
@@ -168,19 +166,12 @@ async function handleCode(
       ...buildFactorBrowserCookies(tenant, entered.userId, cookies),
     ])
   } catch (error) {
-    return rejectInput(signIn, { page: PAGES[method], ...toInputRejection(error, method) })
+    const isWrong = error instanceof RejectedSecondFactor
+    return rejectInput(signIn, {
+      page: PAGES[method],
+      ...(isWrong ? { reason: method } : toAttemptsRejection(error)),
+    })
   }
-}
-
-/** Converts an error of a rejected input; rethrows any other error. */
-function toInputRejection(
-  error: unknown,
-  method: SecondFactorName,
-): Pick<InputRejection, 'reason' | 'retryAt'> {
-  if (error instanceof RejectedSecondFactor) return { reason: method }
-  if (error instanceof RateLimited)
-    return { reason: 'attempts', retryAt: addSeconds(new Date(), error.retryAfterSeconds).toISOString() }
-  throw error
 }
 
 /** Forgets the first proof, or signs in anew instead of the session's user. */

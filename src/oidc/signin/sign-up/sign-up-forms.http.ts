@@ -1,5 +1,4 @@
-import { InvalidInput, RateLimited, UserLocked } from '../../../core/errors.ts'
-import { addSeconds } from '../../../core/time.ts'
+import { InvalidInput, UserLocked } from '../../../core/errors.ts'
 import { getRequestWords } from '../../../languages/request-language.ts'
 import { renderComponent } from '../../../pages/responses.http.ts'
 import { canSignUp } from '../../../passcodes/sign-up-policy.ts'
@@ -8,7 +7,7 @@ import { listSignUpFields, readEntries } from '../../../sign-up/sign-up-fields.t
 import { buildKnownBrowserCookies } from '../passcode/known-browsers.ts'
 import { clearAddress } from '../passcode/passcode-sign-in.ts'
 import { addAccountCookies } from '../step/added-account.http.ts'
-import { describeInputRejection } from '../step/input-rejection-texts.ts'
+import { describeInputRejection, toAttemptsRejection } from '../step/input-rejection-texts.ts'
 import type { FormHandlers, PageView } from '../step/sign-in-method.http.ts'
 import { readCookies, redirectToPage, rejectInput } from '../step/sign-in-step.http.ts'
 import type { SignInStep } from '../step/sign-in-step.ts'
@@ -58,21 +57,11 @@ async function handleCreation(signIn: SignInStep, form: Record<string, string>):
     ])
   } catch (error) {
     if (error instanceof UserLocked) return rejectAddress(signIn, 'locked')
-    if (error instanceof InvalidInput)
-      return rejectInput(signIn, {
-        page: 'create',
-        reason: 'fields',
-        values: entries,
-        issues: toFormIssues(error),
-      })
-    if (error instanceof RateLimited)
-      return rejectInput(signIn, {
-        page: 'create',
-        reason: 'attempts',
-        values: entries,
-        retryAt: addSeconds(new Date(), error.retryAfterSeconds).toISOString(),
-      })
-    throw error
+    const rejection =
+      error instanceof InvalidInput
+        ? { reason: 'fields' as const, issues: toFormIssues(error) }
+        : toAttemptsRejection(error)
+    return rejectInput(signIn, { page: 'create', values: entries, ...rejection })
   }
 }
 

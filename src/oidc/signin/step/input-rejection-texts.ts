@@ -1,6 +1,14 @@
+import { RateLimited } from '../../../core/errors.ts'
+import { addSeconds } from '../../../core/time.ts'
 import type { Words } from '../../../languages/translations.ts'
 import { formatWait } from '../../../languages/waiting-time.ts'
 import type { InputRejection } from '../../interactions/progress.ts'
+
+/** The rejection of an input that came too soon after others. Throws any other error. */
+export function toAttemptsRejection(error: unknown): Pick<InputRejection, 'reason' | 'retryAt'> {
+  if (!(error instanceof RateLimited)) throw error
+  return { reason: 'attempts', retryAt: addSeconds(new Date(), error.retryAfterSeconds).toISOString() }
+}
 
 /** Seconds until a time; 0 when it has passed or there is none. */
 export const computeWaitSeconds = (time: Date | null | undefined, now: Date): number =>
@@ -20,9 +28,8 @@ export const computeRetryAfter = ({ retryAt }: InputRejection, now = new Date())
 export function describeInputRejection(
   words: Words,
   { reason, retryAt, provider = '' }: InputRejection,
-  now = new Date(),
 ): string {
-  const wait = reason === 'attempts' && retryAt ? formatWaitUntil(new Date(retryAt), now, words) : null
+  const wait = reason === 'attempts' && retryAt ? formatWaitUntil(new Date(retryAt), new Date(), words) : null
   if (wait) return words.text('problem.attemptsWait', { wait })
   // Of the messages, only those about a provider have an argument.
   return words.text(`problem.${reason}` as 'problem.provider-rejected', { name: provider })

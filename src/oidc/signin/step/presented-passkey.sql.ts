@@ -28,9 +28,5 @@ const SELECT_WITH_PASSKEY = statement({
 export type PresentedPasskey = StoredPasskey & RowOf<{ returns: typeof PERSON_RETURNS }>
 
 /** An interaction and the passkey with a credential id of WebAuthn; null unless both are stored. One statement. */
-export const selectWithPasskey = (
-  db: Db,
-  handleHash: Buffer,
-  externalId: string,
-): Promise<RowOf<typeof SELECT_WITH_PASSKEY> | null> =>
+export const selectWithPasskey = (db: Db, handleHash: Buffer, externalId: string) =>
   db.one(SELECT_WITH_PASSKEY, { handleHash, externalId })

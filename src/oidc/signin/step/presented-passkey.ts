@@ -27,9 +27,8 @@ export async function findWithPasskey(
   tenant: string,
   presented: PresentedInteraction,
   credentialId: string,
-  now = new Date(),
 ): Promise<{ interaction: Interaction; passkey: PresentedPasskey } | null> {
   const row = await selectWithPasskey(new Handle({ tenant }), hashHandle(presented), credentialId)
-  const interaction = row && (await toBoundInteraction(tenant, presented, row, now))
+  const interaction = row && (await toBoundInteraction(tenant, presented, row, new Date()))
   return interaction && { interaction, passkey: row }
 }

@@ -159,7 +159,6 @@ export async function grantConsent(
   ctx: Ctx,
   interaction: Interaction,
   { signInState: state, scopes, claims, resources, client }: AuthorizationState,
-  now = new Date(),
 ): Promise<void> {
   if (!state) return
   const { userId } = state
@@ -167,7 +166,7 @@ export async function grantConsent(
   const userCtx = toUserCtx(ctx, { userId, clientId: client.id, sessionId: state.id })
   await ctx.db.transaction(async (tx) => {
     const consent = { userId, clientId: client.id, scopes, claims, resources }
-    await upsertConsent(tx, { ...consent, now })
+    await upsertConsent(tx, { ...consent, now: new Date() })
     await recordEvents(tx, userCtx, [consentGranted(consent, state.id)])
   })
   await saveInteraction(ctx.tenant, {
