@@ -50,7 +50,7 @@ export async function closeEmbedded(): Promise<void> {
 /**
  * Connection settings of DATABASE_URL, or of the embedded database, which is started unless another process
  * runs it. Throws StartError with `canCreate: false` instead of creating an embedded database, with `isServer` when
- * another server runs on it, and behind a pooler when the role does not have the settings.
+ * another process runs it, and behind a pooler when the role does not have the settings.
  */
 export async function resolveConnectionSettings({
   canCreate = true,
@@ -63,19 +63,14 @@ export async function resolveConnectionSettings({
     return settings
   }
   const { hasEmbedded, openEmbedded } = await import('./embedded/open.ts')
-  if (!canCreate && !(await hasEmbedded(env.dataDir)))
+  if (!canCreate && !hasEmbedded(env.dataDir))
     throw new StartError(
       `There is no database in ${env.dataDir}. Set DATABASE_URL, or run this where that directory is. Only the server creates a database.`,
     )
-  const { takeServerLock } = await import('./embedded/server-lock.ts')
-  const lock = isServer ? await takeServerLock(env.dataDir) : null
   const embedded = await openEmbedded(env.dataDir, {
+    isShared: !isServer,
     onRestart: () => log.error('the embedded database ended and is started again'),
   })
-  await lock?.publish(embedded.connection.host)
-  closeOpened = async () => {
-    await embedded.close()
-    await lock?.release()
-  }
+  closeOpened = embedded.close
   return { ...embedded.connection, ...options }
 }

@@ -164,6 +164,19 @@ describe('several processes', () => {
     )
   })
 
+  test('rejects the start of a server while another process runs the database, and lets it own the database afterwards', async () => {
+    await copyDatabase()
+    const command = startChild('command', 10)
+    await command.untilDone()
+    await expect(openEmbedded(directory.path(), { isShared: false, ownerWaitMs: 200 })).rejects.toThrow(
+      `Another server or command (process ${command.child.pid}) runs on`,
+    )
+    const server = openEmbedded(directory.path(), { isShared: false })
+    await command.finish()
+    cleanUp((await server).close)
+    expect((await server).owner).toBe(true)
+  })
+
   test('leaves the server running when a process that shares it is killed in a transaction', async () => {
     await copyDatabase()
     const embedded = await open()

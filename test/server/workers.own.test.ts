@@ -102,7 +102,9 @@ describe('a server that cannot start', { timeout: 120_000 }, () => {
     const { code, lines } = await runToEnd({ DATA_DIR })
     expect(code).toBe(1)
     expect(lines.at(-1)).toMatch(
-      new RegExp(`^Vestibule cannot start: Another server \\(process ${first.child.pid}\\) runs on `),
+      new RegExp(
+        `^Vestibule cannot start: Another server or command \\(process ${first.child.pid}\\) runs on `,
+      ),
     )
     expect(await first.stop()).toBe(0)
   })

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { access, chmod, constants, cp, mkdir, readdir, readFile, rename, rm, symlink } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { basename, dirname, join, relative } from 'node:path'
@@ -57,7 +58,7 @@ async function copyBinaries(packageDirectory: string, home: string): Promise<str
     version: string
   }
   const copy = join(home, `${COPY_PREFIX}${manifest.version}`)
-  if (await exists(copy)) return copy
+  if (existsSync(copy)) return copy
   for (const name of await readdir(home))
     if (name.startsWith(COPY_PREFIX)) await rm(join(home, name), { recursive: true })
   const draft = `${copy}.draft`
@@ -77,7 +78,7 @@ export async function linkLibraries(native: string): Promise<boolean> {
   const list = await readFile(join(native, 'pg-symlinks.json'), 'utf8').catch(() => '[]')
   for (const { source, target } of JSON.parse(list) as { source: string; target: string }[]) {
     const link = join(native, relative('native', target))
-    if (await exists(link)) continue
+    if (existsSync(link)) continue
     const isMade = await symlink(basename(source), link).then(
       () => true,
       (error: NodeJS.ErrnoException) => error.code === 'EEXIST',
@@ -86,9 +87,3 @@ export async function linkLibraries(native: string): Promise<boolean> {
   }
   return true
 }
-
-const exists = (path: string): Promise<boolean> =>
-  access(path).then(
-    () => true,
-    () => false,
-  )

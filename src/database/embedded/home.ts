@@ -1,4 +1,5 @@
-import { lstat, mkdir, mkdtemp, readlink, realpath, stat, symlink } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { lstat, mkdir, mkdtemp, readlink, realpath, symlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { admit, canReach, type ServerUser } from './server-user.ts'
 
@@ -22,7 +23,7 @@ export async function makeHome(root: string, user: ServerUser | null): Promise<s
   const home = join(root, NAME)
   const found = await lstat(home).catch(() => null)
   if (found?.isSymbolicLink()) return followLink(home)
-  if (!found) await rejectPGlite(root)
+  if (!found) rejectPGlite(root)
   if (!found && user && !(await canReach(dirname(root), user))) {
     const distant = await mkdtemp(SYSTEM_STATE)
     await admit(distant, user)
@@ -48,10 +49,9 @@ async function followLink(home: string): Promise<string> {
 }
 
 /** Until 0.1.0 the embedded database was PGlite, whose files only PGlite reads. */
-async function rejectPGlite(root: string): Promise<void> {
+function rejectPGlite(root: string): void {
   const old = join(root, 'db')
-  const isThere = await stat(join(old, 'PG_VERSION')).catch(() => null)
-  if (!isThere) return
+  if (!existsSync(join(old, 'PG_VERSION'))) return
   throw new Error(
     `${old} was written by PGlite, which earlier versions of Vestibule embedded; this version embeds PostgreSQL and cannot read it. ` +
       'To keep its users, run "vestibule users export <file> --tenant <slug>" of the earlier version for each tenant, and ' +

@@ -1,6 +1,8 @@
-import { mkdir, realpath, stat } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { mkdir, realpath } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { StartError } from '../../core/start-error.ts'
 import { findPackage, prepareBinaries } from './binaries.ts'
 import { type DirectoryLock, takeLock } from './directory-lock.ts'
 import { dataIn, makeHome } from './home.ts'
@@ -25,6 +27,8 @@ export type EmbeddedDatabase = {
 
 // A first start runs initdb: 1 s, and several on a busy laptop.
 const OWNER_WAIT_MS = 30_000
+/** How long a server takes to stop at most. */
+const PREDECESSOR_WAIT_MS = 5000
 const OWNER_POLL_MS = 50
 
 /**
@@ -32,15 +36,18 @@ const OWNER_POLL_MS = 50
  * process runs it, returns a connection to that one. It ends with this process, even by kill -9, and is
  * started again when it ends by itself. `settings` are PostgreSQL's own, as `name=value`. Throws when the
  * other process does not answer within `ownerWaitMs`, for data that this version does not read, and where
- * there is no PostgreSQL for this platform. See docs/decisions/0042.
+ * there is no PostgreSQL for this platform. A server is not `isShared`: it waits for a predecessor that stops, and throws
+ * StartError when another process keeps running, whose inbox, limits and issuer would not be those of this one. See
+ * docs/decisions/0042.
  */
 export async function openEmbedded(
   directory: string,
   {
-    ownerWaitMs = OWNER_WAIT_MS,
+    isShared = true,
+    ownerWaitMs = isShared ? OWNER_WAIT_MS : PREDECESSOR_WAIT_MS,
     settings = [],
     onRestart = () => {},
-  }: { ownerWaitMs?: number; settings?: string[]; onRestart?: () => void } = {},
+  }: { isShared?: boolean; ownerWaitMs?: number; settings?: string[]; onRestart?: () => void } = {},
 ): Promise<EmbeddedDatabase> {
   await mkdir(directory, { recursive: true, mode: 0o700 })
   const root = await realpath(directory)
@@ -54,8 +61,12 @@ export async function openEmbedded(
       })
     }
     const { pid, socketDirectory } = attempt.holder
-    if (socketDirectory && (await isReady(socketDirectory)))
+    if (isShared && socketDirectory && (await isReady(socketDirectory)))
       return { connection: connectionTo(socketDirectory), owner: false, close: async () => {} }
+    if (Date.now() > deadline && !isShared)
+      throw new StartError(
+        `Another server or command (process ${pid}) runs on ${directory}. Stop it, or set another DATA_DIR.`,
+      )
     if (Date.now() > deadline)
       throw new Error(
         `The embedded database in ${root} belongs to process ${pid}, which does not answer. ` +
@@ -66,11 +77,7 @@ export async function openEmbedded(
 }
 
 /** True when an earlier start created the database below `directory`. */
-export const hasEmbedded = (directory: string): Promise<boolean> =>
-  stat(dataIn(directory)).then(
-    () => true,
-    () => false,
-  )
+export const hasEmbedded = (directory: string): boolean => existsSync(dataIn(directory))
 
 async function start(
   root: string,

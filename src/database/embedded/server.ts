@@ -1,6 +1,7 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chown, mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { chown, mkdir, open, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
@@ -59,7 +60,7 @@ export async function isReady(host: string): Promise<boolean> {
 /** Makes the cluster unless it exists. One that was cut off before initdb ended is made anew. */
 export async function createCluster({ native, home, user }: ServerPlan): Promise<void> {
   const data = join(home, 'data')
-  if (await stat(data).catch(() => null)) return
+  if (existsSync(data)) return
   const draft = `${data}.draft`
   await rm(draft, { recursive: true, force: true })
   await mkdir(draft, { mode: 0o700 })

@@ -21,13 +21,7 @@ export async function makeSocketDirectory(home: string, user: ServerUser | null)
     (candidate) => Buffer.byteLength(join(candidate, SOCKET_NAME)) <= SOCKET_PATH_MAX_BYTES,
   )
   if (!path) throw new Error(`Both ${home} and ${tmpdir()} are too long to hold a Unix socket`)
-  const isNew = await mkdir(path, { mode: 0o700 }).then(
-    () => true,
-    (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EEXIST') throw error
-      return false
-    },
-  )
+  const isNew = await mkdir(path, { recursive: true, mode: 0o700 })
   if (isNew && user) await chown(path, user.uid, user.gid)
   const { mode, uid } = await lstat(path)
   // The name below the temporary directory can be guessed, and its first owner could read everything that is
