@@ -1,5 +1,5 @@
 import { REVOKED_CONSENT } from '../consents/consents.fields.ts'
-import { Conflict, InvalidCredential, NotFound, RateLimited } from '../core/errors.ts'
+import { Conflict, InvalidCredential, NotFound, RateLimited, StepUpRequired } from '../core/errors.ts'
 import { defineMutation } from '../operations/mutation.ts'
 import { REVOKED_SESSION, REVOKED_SESSIONS } from '../sessions/sessions.fields.ts'
 import { USER } from '../users/users.operations.ts'
@@ -20,7 +20,6 @@ import { removeViewerPhoneNumber } from './phone-number-removal.ts'
 import { updateViewer } from './profile.ts'
 import { requestEmailChange, requestPhoneNumberChange } from './request-address-change.ts'
 import { revokeViewerSession, revokeViewerSessions } from './sessions.ts'
-import { STEP_UP_DESCRIPTION } from './step-up.ts'
 
 defineMutation({
   name: 'updateViewer',
@@ -35,20 +34,22 @@ defineMutation({
 
 defineMutation({
   name: 'requestEmailChange',
-  summary: `Sends a code to the new e-mail address of the calling user; confirmEmailChange accepts it within 10 minutes, in the same session. ${STEP_UP_DESCRIPTION}`,
+  summary:
+    'Sends a code to the new e-mail address of the calling user; confirmEmailChange accepts it within 10 minutes, in the same session.',
   scope: 'account',
   input: RequestAddressChange.email,
-  errors: [RateLimited],
+  errors: [StepUpRequired, RateLimited],
   output: REQUESTED_ADDRESS_CHANGE,
   run: (ctx, _ids, input) => requestEmailChange(ctx, input),
 })
 
 defineMutation({
   name: 'requestPhoneNumberChange',
-  summary: `Sends a code to the new phone number of the calling user; confirmPhoneNumberChange accepts it within 10 minutes, in the same session. ${STEP_UP_DESCRIPTION}`,
+  summary:
+    'Sends a code to the new phone number of the calling user; confirmPhoneNumberChange accepts it within 10 minutes, in the same session.',
   scope: 'account',
   input: RequestAddressChange.sms,
-  errors: [RateLimited],
+  errors: [StepUpRequired, RateLimited],
   output: REQUESTED_ADDRESS_CHANGE,
   run: (ctx, _ids, input) => requestPhoneNumberChange(ctx, input),
 })
@@ -77,18 +78,21 @@ defineMutation({
 
 defineMutation({
   name: 'removeViewerPhoneNumber',
-  summary: `Removes the phone number of the calling user, who must have a verified e-mail address. ${STEP_UP_DESCRIPTION}`,
+  summary: 'Removes the phone number of the calling user, who must have a verified e-mail address.',
   scope: 'account',
   input: RemovePhoneNumber,
+  errors: [StepUpRequired],
   output: { user: USER },
   run: async (ctx, _ids, input) => ({ user: await removeViewerPhoneNumber(ctx, input) }),
 })
 
 defineMutation({
   name: 'setViewerDeletion',
-  summary: `Requests the deletion of the calling user after the days of the tenant's setting accountDeletionDays, or cancels the request. A request: ${STEP_UP_DESCRIPTION}`,
+  summary:
+    "Requests the deletion of the calling user after the days of the tenant's setting accountDeletionDays, or cancels the request.",
   scope: 'account',
   input: SetViewerDeletion,
+  errors: [StepUpRequired],
   output: {
     deletion: AccountDeletionShape.nullable().meta({ description: 'The request; null without one.' }),
   },

@@ -10,7 +10,7 @@ import { requireStepUp } from './step-up.ts'
 
 /**
  * Removes the caller's phone number. Throws InvalidInput when it is another number, or without a verified
- * e-mail address, so that the caller can still sign in; and ReauthenticationRequired.
+ * e-mail address, so that the caller can still sign in; and StepUpRequired.
  */
 export async function removeViewerPhoneNumber(ctx: Ctx, input: unknown, now = new Date()): Promise<User> {
   const { userId } = await requireStepUp(ctx, now)

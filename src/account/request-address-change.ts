@@ -131,7 +131,7 @@ async function requestAddressChange(
  * Sends a code to the caller's new e-mail address, replacing a pending change. The code is valid for 10
  * minutes, in the same session. The response is the same for an address of another user, which gets no code;
  * messages are sent in the background. Throws InvalidInput, RateLimited (one in 30 s, 10 an hour, and per
- * network), Unavailable and ReauthenticationRequired.
+ * network), Unavailable and StepUpRequired.
  */
 export async function requestEmailChange(ctx: Ctx, input: unknown, now = new Date()) {
   return requestAddressChange(ctx, parseInput(RequestAddressChange.email, input).email, now)

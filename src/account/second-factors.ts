@@ -16,7 +16,7 @@ import { requireStepUp } from './step-up.ts'
 
 /**
  * Creates a key for the caller's authenticator app. It counts once confirmViewerTotp got a code of the app, in
- * the same session, within 15 minutes. Throws InvalidInput and ReauthenticationRequired.
+ * the same session, within 15 minutes. Throws InvalidInput and StepUpRequired.
  */
 export async function createViewerTotp(ctx: Ctx, input: unknown, now = new Date()): Promise<TotpEnrollment> {
   const { userId, sessionId } = await requireStepUp(ctx, now)
@@ -28,7 +28,7 @@ export async function createViewerTotp(ctx: Ctx, input: unknown, now = new Date(
 
 /**
  * Stores the caller's authenticator app; it replaces an earlier one. Throws InvalidInput, InvalidCredential,
- * UserLocked and ReauthenticationRequired.
+ * UserLocked and StepUpRequired.
  */
 export async function confirmViewerTotp(ctx: Ctx, input: unknown, now = new Date()): Promise<CredentialRow> {
   const { userId, sessionId } = await requireStepUp(ctx, now)
@@ -39,7 +39,7 @@ export async function confirmViewerTotp(ctx: Ctx, input: unknown, now = new Date
 
 /**
  * Creates the caller's recovery codes, which are returned once. Throws InvalidInput, Conflict, UserLocked
- * and ReauthenticationRequired.
+ * and StepUpRequired.
  */
 export async function createViewerRecoveryCodes(
   ctx: Ctx,

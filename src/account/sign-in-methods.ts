@@ -23,7 +23,7 @@ async function assertOtherSignInMethod(ctx: Ctx, userId: string, field: string):
 
 /**
  * Revokes a credential of the caller. Throws NotFound, also for another user's credential, InvalidInput
- * and ReauthenticationRequired.
+ * and StepUpRequired.
  */
 export async function revokeViewerCredential(
   ctx: Ctx,
@@ -37,7 +37,7 @@ export async function revokeViewerCredential(
   return revokeCredential(ctx, credentialId)
 }
 
-/** Deletes the caller's link at a provider. Throws NotFound, InvalidInput and ReauthenticationRequired. */
+/** Deletes the caller's link at a provider. Throws NotFound, InvalidInput and StepUpRequired. */
 export async function unlinkViewerIdpUser(ctx: Ctx, idpId: string): Promise<{ unlinkedIdpUserId: string }> {
   const { userId } = await requireStepUp(ctx)
   await assertOtherSignInMethod(ctx, userId, 'idpId')
@@ -48,7 +48,7 @@ export async function unlinkViewerIdpUser(ctx: Ctx, idpId: string): Promise<{ un
 
 /**
  * Creates a link with which the caller creates a passkey in a browser, within a day. No message is sent,
- * because the caller is the user. Throws UserLocked and ReauthenticationRequired.
+ * because the caller is the user. Throws UserLocked and StepUpRequired.
  */
 export async function createViewerEnrollmentToken(ctx: Ctx, input: object) {
   const { userId } = await requireStepUp(ctx)
@@ -56,7 +56,7 @@ export async function createViewerEnrollmentToken(ctx: Ctx, input: object) {
 }
 
 /**
- * Links the caller to the identity that a proof shows. Throws InvalidInput, NotFound, Conflict, Unavailable, ReauthenticationRequired, and
+ * Links the caller to the identity that a proof shows. Throws InvalidInput, NotFound, Conflict, Unavailable, StepUpRequired, and
  * RateLimited (per network), because each proof sends a request to the provider.
  */
 export async function linkViewerIdpUser(ctx: Ctx, idpId: string, proof: unknown): Promise<IdpUser> {

@@ -2,7 +2,7 @@ import { requireNoEscalation, requireOwnAccount } from '../access/require-scope.
 import { findTenant } from '../access/tenant-cache.ts'
 import type { Ctx } from '../context/context.ts'
 import { takeAnnouncedChange } from '../coordination/person-budgets.ts'
-import { NotFound, ReauthenticationRequired } from '../core/errors.ts'
+import { NotFound, StepUpRequired } from '../core/errors.ts'
 import { getRoleScopes } from '../core/scopes.ts'
 import { ACR_MFA } from '../model/sign-in-methods.ts'
 import { computeAcr, isTwoFactorAcr } from '../sessions/acr.ts'
@@ -12,9 +12,6 @@ import { selectStepUp } from './own-access.sql.ts'
 
 /** The maximum age of the sign-in for changes of sign-in methods: a token alone may have been stolen. */
 export const STEP_UP_MAX_AGE_SECONDS = 15 * 60
-
-/** Part of the descriptions of operations that require step-up. */
-export const STEP_UP_DESCRIPTION = `Requires a sign-in within the last ${STEP_UP_MAX_AGE_SECONDS / 60} minutes; by two factors where the tenant requires them; otherwise FORBIDDEN, with maxAgeSeconds and acrValues in its extensions.`
 
 /** Whether the sign-in was by two factors: of the grant, or of the session on an account page, which has no grant. */
 const isTwoFactor = (
@@ -27,7 +24,7 @@ const isTwoFactor = (
  * the grant of the token; refreshing the token does not count as one. For users with roles the token must also
  * have all scopes of the roles, so that an application without them cannot take over an administrator's
  * account. Returns the user and the session. One statement. Throws Unauthenticated, NotFound,
- * Forbidden and ReauthenticationRequired.
+ * Forbidden and StepUpRequired.
  */
 export async function requireRecentSignIn(
   ctx: Ctx,
@@ -41,7 +38,7 @@ export async function requireRecentSignIn(
   requireNoEscalation(ctx, getRoleScopes(access.roles))
   const needsTwoFactors = requiresTwoFactors(selectPolicy(await findTenant(ctx.tenant)), access.roles)
   if (sessionId === null || !access.isRecent || (needsTwoFactors && !isTwoFactor(access, since)))
-    throw new ReauthenticationRequired(STEP_UP_MAX_AGE_SECONDS, needsTwoFactors ? ACR_MFA : null)
+    throw new StepUpRequired(STEP_UP_MAX_AGE_SECONDS, needsTwoFactors ? ACR_MFA : null)
   return { userId, sessionId }
 }
 

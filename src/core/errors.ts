@@ -90,7 +90,7 @@ export class Forbidden extends AppError {
  * Step-up (RFC 9470): the sign-in is older, or weaker, than the operation permits. The client signs the user in
  * again with `max_age`, and with `acr_values` if an `acr` is given.
  */
-export class ReauthenticationRequired extends AppError {
+export class StepUpRequired extends AppError {
   readonly maxAgeSeconds: number
   /** The `acr` that the sign-in must have; null for any. */
   readonly acrValues: string | null

@@ -1,5 +1,5 @@
 import { GraphQLError, type GraphQLFormattedError } from 'graphql'
-import { type AppError, RateLimited, ReauthenticationRequired } from '../core/errors.ts'
+import { type AppError, RateLimited } from '../core/errors.ts'
 import { log } from '../core/log.ts'
 import { toAppError } from '../core/to-app-error.ts'
 
@@ -34,11 +34,6 @@ export function toGraphQLError(error: AppError, requestId: string, source?: Grap
       requestId,
       ...(error.fields.length > 0 && { fields: error.fields }),
       ...(error instanceof RateLimited && { retryAfterSeconds: error.retryAfterSeconds }),
-      ...(error instanceof ReauthenticationRequired && {
-        challenge: 'insufficient_user_authentication',
-        maxAgeSeconds: error.maxAgeSeconds,
-        ...(error.acrValues && { acrValues: error.acrValues }),
-      }),
       // Errors of fields are returned with data and do not change the status.
       ...(!source?.path && { http: toHttpExtension(error) }),
     },

@@ -7,6 +7,7 @@ import {
   InvalidInput,
   NotFound,
   RateLimited,
+  StepUpRequired,
   UserLocked,
 } from '../core/errors.ts'
 import { builder } from './builder.ts'
@@ -21,6 +22,7 @@ const UserErrorCode = builder.enumType('UserErrorCode', {
       description: 'A value that must be unique is taken, or the object has changed since it was read.',
     },
     INVALID_CREDENTIAL: { description: 'The code or token is wrong, used or expired.' },
+    FORBIDDEN: { description: 'The sign-in is older, or weaker, than the operation permits.' },
     USER_LOCKED: { description: 'The user is locked.' },
     RATE_LIMITED: { description: 'Too many requests; try again later.' },
   },
@@ -94,6 +96,20 @@ builder.objectType(RateLimited, {
   fields: (t) => ({
     retryAfterSeconds: t.exposeInt('retryAfterSeconds', {
       description: 'Seconds to wait before the next attempt.',
+    }),
+  }),
+})
+
+builder.objectType(StepUpRequired, {
+  name: 'StepUpRequiredError',
+  description:
+    'The user has to sign in again (RFC 9470): the sign-in of the token is older than 15 minutes, or by one factor where the tenant requires two. Send the user to authorize with these parameters, and repeat the call.',
+  interfaces: [UserError],
+  fields: (t) => ({
+    maxAgeSeconds: t.exposeInt('maxAgeSeconds', { description: 'The parameter `max_age`.' }),
+    acrValues: t.exposeString('acrValues', {
+      nullable: true,
+      description: 'The parameter `acr_values`; null when any sign-in is enough.',
     }),
   }),
 })

@@ -4,6 +4,7 @@ import type {
   InvalidInput,
   NotFound,
   RateLimited,
+  StepUpRequired,
   UserLocked,
 } from '../core/errors.ts'
 
@@ -15,6 +16,7 @@ type ExpectedError =
   | typeof InvalidCredential
   | typeof UserLocked
   | typeof RateLimited
+  | typeof StepUpRequired
 
 /**
  * Options of a mutation: its type becomes a nullable union of the payload and these errors, named after the

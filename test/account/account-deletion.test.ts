@@ -13,7 +13,8 @@ import { countStatements } from '../support/statements.ts'
 const DAYS = 14
 const DAY_MS = 86_400_000
 const toMutation = (requested: boolean) => `mutation { setViewerDeletion(input: {requested: ${requested}}) {
-  ... on SetViewerDeletionPayload { deletion { requestedAt dueAt } } ... on ValidationError { fields { field } } } }`
+  ... on SetViewerDeletionPayload { deletion { requestedAt dueAt } } ... on ValidationError { fields { field } }
+  ... on StepUpRequiredError { maxAgeSeconds } } }`
 const [REQUEST, CANCEL] = [toMutation(true), toMutation(false)]
 const READ = '{ viewer { deletion { requestedAt dueAt } } }'
 
@@ -79,7 +80,9 @@ describe('requestViewerDeletion', () => {
     expect((await run(REQUEST, signedIn)).setViewerDeletion).toEqual({ fields: [{ field: 'requested' }] })
     await updateSettings(ctx, { accountDeletionDays: DAYS })
     await setSignInAge(tenant, signedIn, STEP_UP_MAX_AGE_SECONDS + 5)
-    expect(await run(REQUEST, signedIn)).toMatchObject({ challenge: 'insufficient_user_authentication' })
+    expect(await run(REQUEST, signedIn)).toEqual({
+      setViewerDeletion: { maxAgeSeconds: STEP_UP_MAX_AGE_SECONDS },
+    })
     expect((await run(READ, signedIn)).viewer.deletion).toBeNull()
   })
 

@@ -1,22 +1,81 @@
 import { describe, expect } from 'vitest'
 import { STEP_UP_MAX_AGE_SECONDS } from '../../src/account/step-up.ts'
+import { newId } from '../../src/core/crypto.ts'
+import { StepUpRequired } from '../../src/core/errors.ts'
 import { getRoleScopes } from '../../src/core/scopes.ts'
+import { updateSettings } from '../../src/tenants/settings.ts'
 import { setUserRoles } from '../../src/users/roles.ts'
-import { resetCooldown, setSignInAge } from '../support/account.ts'
+import { bindMutate, mayDemandStepUp, resetCooldown, setSignInAge } from '../support/account.ts'
 import { test } from '../support/address-change.ts'
 import { makeSpa } from '../support/people.ts'
+import { findRule, rootFields } from '../support/schema.ts'
+
+/** The input of each mutation of the own account. None is right but for its form. */
+const INPUTS: Record<string, object> = {
+  updateViewer: { name: 'Ada' },
+  requestEmailChange: { email: 'new@step-up.example' },
+  requestPhoneNumberChange: { phoneNumber: '+41791112299' },
+  confirmEmailChange: { email: 'new@step-up.example', code: '000000' },
+  confirmPhoneNumberChange: { phoneNumber: '+41791112299', code: '000000' },
+  removeViewerPhoneNumber: { phoneNumber: '+41791112299' },
+  setViewerDeletion: { requested: true },
+  revokeViewerSession: { sessionId: newId('session') },
+  revokeViewerSessions: {},
+  revokeViewerConsent: { clientId: newId('client') },
+  createViewerEnrollmentToken: {},
+  linkViewerIdpUser: { idpId: 'acme', idToken: 'x' },
+  revokeViewerCredential: { credentialId: newId('cred') },
+  unlinkViewerIdpUser: { idpId: 'acme' },
+  createViewerTotp: {},
+  confirmViewerTotp: { token: 'x', code: '000000' },
+  createViewerRecoveryCodes: {},
+}
+
+describe('a mutation of the own account', () => {
+  const own = rootFields.filter(([, kind, field]) => kind === 'mutation' && findRule(field)?.account)
+  const names = own.map(([, , field]) => field.name)
+
+  test.for(names.filter(mayDemandStepUp))(
+    '%s with an old sign-in is answered with StepUpRequiredError',
+    async (name, { tenant, ctx, gql, newHolder }) => {
+      await updateSettings(ctx, { accountDeletionDays: 14 })
+      const holder = await newHolder()
+      await setSignInAge(tenant, holder, STEP_UP_MAX_AGE_SECONDS + 5)
+      expect(await bindMutate(gql)(holder, name, INPUTS[name] ?? {})).toMatchObject({
+        __typename: 'StepUpRequiredError',
+        maxAgeSeconds: STEP_UP_MAX_AGE_SECONDS,
+        acrValues: null,
+      })
+    },
+  )
+
+  test('has the challenge of RFC 9470 in the answer that names its status', () => {
+    expect(new StepUpRequired(900, 'urn:vestibule:mfa')).toMatchObject({
+      status: 403,
+      headers: {
+        'www-authenticate':
+          'Bearer error="insufficient_user_authentication", max_age="900", acr_values="urn:vestibule:mfa"',
+      },
+    })
+  })
+
+  test.for(names.filter((name) => !mayDemandStepUp(name)))(
+    '%s with an old sign-in is not rejected for its age',
+    async (name, { tenant, gql, newHolder }) => {
+      const holder = await newHolder()
+      await setSignInAge(tenant, holder, STEP_UP_MAX_AGE_SECONDS + 5)
+      const { code } = await bindMutate(gql)(holder, name, INPUTS[name] ?? {})
+      expect(code).not.toBe('FORBIDDEN')
+    },
+  )
+})
 
 describe('a change of an address', () => {
   const tooOld = {
-    errors: [
-      {
-        extensions: {
-          code: 'FORBIDDEN',
-          challenge: 'insufficient_user_authentication',
-          maxAgeSeconds: STEP_UP_MAX_AGE_SECONDS,
-        },
-      },
-    ],
+    __typename: 'StepUpRequiredError',
+    code: 'FORBIDDEN',
+    maxAgeSeconds: STEP_UP_MAX_AGE_SECONDS,
+    acrValues: null,
   }
 
   test('requires a sign-in of the last 15 minutes and reports the maximum age', async ({

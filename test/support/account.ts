@@ -1,3 +1,4 @@
+import type { GraphQLUnionType } from 'graphql'
 import { authenticateToken } from '../../src/access/authenticate.ts'
 import type { Ctx } from '../../src/context/context.ts'
 import type { Gql } from './calls.ts'
@@ -5,6 +6,7 @@ import { dbFor } from './database.ts'
 import { test as base } from './fixtures.ts'
 import type { Json } from './json.ts'
 import type { SignedIn, SignInOptions } from './people.ts'
+import { schema } from './schema.ts'
 import { ageSignIn } from './sign-in-age.ts'
 
 /** A caller, by access token. */
@@ -15,12 +17,19 @@ export type SignedInPerson = SignedIn & { email: string }
 export type Mutate = (caller: Caller, name: string, input: object, selection?: string) => Promise<Json>
 
 const ERRORS = '... on UserError { code message } ... on ValidationError { fields { field description } }'
+const STEP_UP = '... on StepUpRequiredError { maxAgeSeconds acrValues }'
+
+/** Whether the mutation may demand another sign-in. */
+export const mayDemandStepUp = (name: string): boolean => {
+  const union = schema.getMutationType()?.getFields()[name]?.type as GraphQLUnionType
+  return union.getTypes().some((type) => type.name === 'StepUpRequiredError')
+}
 
 export const bindMutate =
   (gql: Gql): Mutate =>
   async ({ token }, name, input, selection = '') => {
     const type = `${name.charAt(0).toUpperCase()}${name.slice(1)}Input`
-    const document = `mutation ($input: ${type}!) { ${name}(input: $input) { __typename ${selection} ${ERRORS} } }`
+    const document = `mutation ($input: ${type}!) { ${name}(input: $input) { __typename ${selection} ${ERRORS} ${mayDemandStepUp(name) ? STEP_UP : ''} } }`
     const { body } = await gql(document, { input }, { token })
     return body.data?.[name] ?? body.errors?.[0]?.extensions
   }

@@ -33,6 +33,7 @@ const SELECTIONS: Record<string, string> = {
   ConflictError: 'code message fields { field }',
   RateLimitedError: 'code message retryAfterSeconds',
   AuthenticationError: 'code message',
+  StepUpRequiredError: 'code message maxAgeSeconds acrValues',
 }
 
 /** `test` with a tenant for each test, whose users change their addresses: budgets are counted by tenant. */

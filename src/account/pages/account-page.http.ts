@@ -1,6 +1,6 @@
 import type { Handlers, TenantCall } from '../../access/endpoint.http.ts'
 import { type Ctx, toUserCtx } from '../../context/context.ts'
-import { Forbidden, ReauthenticationRequired } from '../../core/errors.ts'
+import { Forbidden, StepUpRequired } from '../../core/errors.ts'
 import { ACCOUNT_SCOPE, getRoleScopes } from '../../core/scopes.ts'
 import type { User } from '../../generated/prisma/client.ts'
 import { readTarget } from '../../http/request.http.ts'
@@ -148,7 +148,7 @@ async function showPage(call: TenantCall, page: AccountPage): Promise<Response> 
     return await page.show(visit, null)
   } catch (error) {
     // By two factors, where the tenant requires them.
-    if (error instanceof ReauthenticationRequired) return redirectToRecentSignIn(call, page, visit.session)
+    if (error instanceof StepUpRequired) return redirectToRecentSignIn(call, page, visit.session)
     throw error
   }
 }
@@ -183,7 +183,7 @@ async function dispatchForm(
     await work(visit, values)
     return redirectToNotice(visit, page.path, done)
   } catch (error) {
-    if (error instanceof ReauthenticationRequired) return redirectToRecentSignIn(call, page, visit.session)
+    if (error instanceof StepUpRequired) return redirectToRecentSignIn(call, page, visit.session)
     const problem = toPageProblem(getRequestWords(call.ctx), error, page.labels ?? {}, values)
     if (!problem) throw error
     return page.show(visit, problem)

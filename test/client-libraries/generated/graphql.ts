@@ -10,6 +10,8 @@ export type UserErrorCode =
   | 'BAD_USER_INPUT'
   /** A value that must be unique is taken, or the object has changed since it was read. */
   | 'CONFLICT'
+  /** The sign-in is older, or weaker, than the operation permits. */
+  | 'FORBIDDEN'
   /** The code or token is wrong, used or expired. */
   | 'INVALID_CREDENTIAL'
   /** The object does not exist or is not accessible. */
