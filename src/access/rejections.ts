@@ -4,7 +4,7 @@ import { errorMessage } from '../core/error-message.ts'
 import { measureJson } from '../core/json/json-size.ts'
 import { log } from '../core/log.ts'
 import type { Diagnostics, OAuthError, OAuthErrorCode } from '../core/oauth-error.ts'
-import { requestRefused } from '../events/grant-events.ts'
+import { createEvent } from '../events/create-event.ts'
 import { recordEvents } from '../events/log.ts'
 import type { RefusedEventType } from '../events/types.ts'
 import { findClient } from './client-cache.ts'
@@ -65,7 +65,7 @@ export async function recordRejection(
     if (await takeStorage('rejection', ctx, { bytes, what: type })) return false
     const client = clientId ? await findClient(ctx.tenant, clientId) : null
     const detail = { ...summary, ...(!client && claimedId), ...facts }
-    await recordEvents(ctx.db, ctx, [requestRefused(type, client?.id ?? null, detail)])
+    await recordEvents(ctx.db, ctx, [createEvent(type, { clientId: client?.id ?? null }, detail)])
     return true
   } catch (cause) {
     const err = errorMessage(cause)

@@ -3,8 +3,8 @@ import { findTenant } from '../access/tenant-cache.ts'
 import type { Ctx } from '../context/context.ts'
 import { InvalidInput, NotFound } from '../core/errors.ts'
 import { addSeconds } from '../core/time.ts'
+import { createEvent } from '../events/create-event.ts'
 import { createEventRow } from '../events/log.ts'
-import { deletionCanceled, deletionRequested } from '../events/user-events.ts'
 import { parseInput } from '../schema/input-shapes.ts'
 import {
   type AccountDeletion,
@@ -39,7 +39,10 @@ export async function requestViewerDeletion(ctx: Ctx, now = new Date()): Promise
   if (days === 0)
     throw new InvalidInput([{ field: 'requested', description: 'is not permitted by the tenant' }])
   const dueAt = addSeconds(now, days * DAY_SECONDS)
-  const event = createEventRow(ctx, deletionRequested(userId, dueAt))
+  const event = createEventRow(
+    ctx,
+    createEvent('user.deletion_requested', { userId }, { due_at: dueAt.toISOString() }),
+  )
   const request = await insertDeletion(ctx.db, { userId, now, dueAt }, event)
   if (!request) throw new NotFound('user')
   if (request.isNew) announceDeletion(ctx, userId, request.dueAt, now)
@@ -49,7 +52,11 @@ export async function requestViewerDeletion(ctx: Ctx, now = new Date()): Promise
 /** Cancels the caller's request to be deleted, if there is one. One statement. Throws Unauthenticated and Forbidden. */
 export async function cancelViewerDeletion(ctx: Ctx, now = new Date()): Promise<{ isCanceled: boolean }> {
   const { userId } = requireOwnChange(ctx)
-  const isCanceled = await deleteDeletion(ctx.db, userId, createEventRow(ctx, deletionCanceled(userId)))
+  const isCanceled = await deleteDeletion(
+    ctx.db,
+    userId,
+    createEventRow(ctx, createEvent('user.deletion_canceled', { userId })),
+  )
   if (isCanceled) announceDeletionCanceled(ctx, userId, now)
   return { isCanceled }
 }

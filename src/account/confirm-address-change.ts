@@ -8,9 +8,8 @@ import { cleanTypedCode } from '../core/typed-text.ts'
 import { deliverInBackground } from '../delivery/background.ts'
 import { deliverMessage, type Recipient } from '../delivery/deliver-message.ts'
 import { buildChangeNotice } from '../delivery/messages/address-changed.ts'
+import { createEvent } from '../events/create-event.ts'
 import { recordEvents } from '../events/log.ts'
-import { passcodeFailed } from '../events/session-events.ts'
-import { userUpdated } from '../events/user-events.ts'
 import type { User } from '../generated/prisma/client.ts'
 import { limitNetwork, returnProvenCode } from '../passcodes/network-limits.ts'
 import { toApiOrigin } from '../passcodes/passcode-origin.ts'
@@ -73,7 +72,9 @@ async function confirmAddressChange(
   const request = { userId, sessionId, address }
   if (!codeHash || !isMatchingChangeCode(ctx.tenant, request, cleanTypedCode(code), codeHash)) {
     // Also without a pending change, so that the response time does not reveal whether there is one.
-    await recordEvents(ctx.db, ctx, [passcodeFailed(channel, { userId, purpose: CHANGE_CODE_PURPOSE })])
+    await recordEvents(ctx.db, ctx, [
+      createEvent('passcode.failed', { userId }, { channel, purpose: CHANGE_CODE_PURPOSE }),
+    ])
     throw createWrongCodeError()
   }
   const { before, user, changed } = await ctx.db.transaction(async (tx) => {
@@ -82,7 +83,8 @@ async function confirmAddressChange(
     if (!updated) throw createWrongCodeError()
     requireNoEscalation(ctx, getRoleScopes(updated.before.roles))
     const changedFields = toChangedFields(updated.changed)
-    if (changedFields.length > 0) await recordEvents(tx, ctx, [userUpdated(userId, changedFields)])
+    if (changedFields.length > 0)
+      await recordEvents(tx, ctx, [createEvent('user.updated', { userId, changedFields })])
     return { before, user: updated.user, changed: updated.changed }
   })
   await returnProvenCode(ctx.tenant, ctx.ip, { origin: toApiOrigin(ctx.ip), address })

@@ -7,13 +7,8 @@ import { cleanTypedCode } from '../core/typed-text.ts'
 import { deliverMessage } from '../delivery/deliver-message.ts'
 import { buildAddressMessage } from '../delivery/messages/address-code.ts'
 import { assertDeliveryAvailable } from '../delivery/outages.ts'
+import { createEvent } from '../events/create-event.ts'
 import { createEventRow } from '../events/log.ts'
-import {
-  passcodeLimited,
-  passcodeSent,
-  passcodeUndelivered,
-  passcodeWithheld,
-} from '../events/session-events.ts'
 import { limitNetwork } from '../passcodes/network-limits.ts'
 import { SHARED_BUDGET } from '../passcodes/passcode-budgets.sql.ts'
 import { createCode, createLongCode } from '../passcodes/passcode-hash.ts'
@@ -52,7 +47,14 @@ async function deliverChangeCode(
   try {
     await deliverMessage({ channel, to: key }, buildAddressMessage(text))
   } catch (error) {
-    const event = createEventRow(ctx, passcodeUndelivered(channel, { userId, purpose: CHANGE_CODE_PURPOSE }))
+    const event = createEventRow(
+      ctx,
+      createEvent(
+        'passcode.failed',
+        { userId },
+        { channel, purpose: CHANGE_CODE_PURPOSE, reason: 'delivery' },
+      ),
+    )
     await withdrawAddressChange(ctx.db, { userId, channel, codeHash }, event)
     throw error
   }
@@ -90,14 +92,11 @@ async function storeAddressChange(ctx: Ctx, request: AddressChangeRequest, now: 
     const code = isLong ? createLongCode() : createCode()
     const codeHash = hashChangeCode(ctx.tenant, request, cleanTypedCode(code))
     const stored = { codeHash: counted && (isTaken ? sha256(code) : codeHash), budget, isLong }
-    const toEvent = isTaken ? passcodeWithheld : passcodeSent
-    const events = counted ? [toEvent(channel, { userId, purpose: CHANGE_CODE_PURPOSE })] : []
-    await storeChangeCode(
-      tx,
-      change,
-      stored,
-      events.map((event) => createEventRow(ctx, event)),
-    )
+    const detail = { channel, purpose: CHANGE_CODE_PURPOSE } as const
+    const event = isTaken
+      ? createEvent('passcode.failed', { userId }, { ...detail, reason: 'taken' })
+      : createEvent('passcode.sent', { userId }, detail)
+    await storeChangeCode(tx, change, stored, counted ? [createEventRow(ctx, event)] : [])
     return { code, codeHash, locale: requester.locale, isSent: counted !== null && !isTaken }
   })
 }
@@ -114,7 +113,8 @@ async function requestAddressChange(
     await limitSms(ctx, {
       number: key,
       field: ADDRESS_FIELD.sms,
-      toEvent: (reason) => passcodeLimited({ userId, purpose: CHANGE_CODE_PURPOSE }, reason),
+      toEvent: (reason) =>
+        createEvent('passcode.failed', { userId }, { channel: 'sms', purpose: CHANGE_CODE_PURPOSE, reason }),
     })
   assertDeliveryAvailable(ctx.tenant, channel)
   const request = { userId, sessionId, address }

@@ -7,7 +7,7 @@ import {
   startTotpEnrollment,
   type TotpEnrollment,
 } from '../credentials/second-factors/totp-enrollment.ts'
-import { totpEnrollmentCreated } from '../events/credential-events.ts'
+import { createEvent } from '../events/create-event.ts'
 import { recordEvents } from '../events/log.ts'
 import { parseInput } from '../schema/input-shapes.ts'
 import { getUser } from '../users/users.ts'
@@ -22,7 +22,9 @@ export async function createViewerTotp(ctx: Ctx, input: unknown, now = new Date(
   const { userId, sessionId } = await requireStepUp(ctx, now)
   const { accountName } = parseInput(CreateViewerTotp, input)
   const name = accountName ?? selectAccountLabel(await getUser(ctx, userId))
-  await recordEvents(ctx.db, ctx, [totpEnrollmentCreated(userId)])
+  await recordEvents(ctx.db, ctx, [
+    createEvent('credential.enrollment_created', { userId }, { channel: null, type: 'totp' }),
+  ])
   return startTotpEnrollment(ctx, { userId, place: sessionId }, name, now)
 }
 

@@ -3,16 +3,15 @@ import { invalidateClient } from '../access/client-cache.ts'
 import { isClientId } from '../access/client-ids.ts'
 import { requireNoEscalation } from '../access/require-scope.ts'
 import { blockRedemptions } from '../access/revocation/revocation.sql.ts'
-import { revokeGrants } from '../access/revocation/revocation.ts'
+import { createRevocationEvents, revokeGrants } from '../access/revocation/revocation.ts'
 import type { Ctx } from '../context/context.ts'
 import { equalsConstantTime, sha256 } from '../core/crypto.ts'
 import { Forbidden, NotFound } from '../core/errors.ts'
 import { ACCOUNT_SCOPE, isScope } from '../core/scopes.ts'
 import type { Tx } from '../database/handle.ts'
+import type { NewEvent } from '../events/create-event.ts'
+import { createEvent } from '../events/create-event.ts'
 import { recordEvents } from '../events/log.ts'
-import { clientDeleted, clientUpdated } from '../events/management-events.ts'
-import { sessionEnded } from '../events/session-events.ts'
-import type { NewEvent } from '../events/types.ts'
 import { Prisma } from '../generated/prisma/client.ts'
 import { ensureSigningKeys } from '../keys/key-rotation.ts'
 import { assertExpectedUpdatedAt, moveForward } from '../schema/expected-updated-at.ts'
@@ -168,7 +167,9 @@ export async function updateClient(
       translations: after.translations as Prisma.InputJsonArray,
       jwks: (after.jwks as Prisma.InputJsonObject | null) ?? Prisma.DbNull,
     })
-    await recordEvents(tx, ctx, [clientUpdated(clientId, changedFields, by)])
+    await recordEvents(tx, ctx, [
+      createEvent('client.updated', { clientId, changedFields }, by ? { by } : null),
+    ])
     await ensureSigningKeys(tx, ctx, after)
     return written
   })
@@ -222,8 +223,8 @@ export async function deleteClient(
     await tx.prisma.client.deleteMany({ where: { tenantId: ctx.tenant, id: clientId } })
     invalidateClient(tx, clientId)
     const events: NewEvent[] = [
-      ...sessions.map((session) => sessionEnded(session, 'revoked')),
-      clientDeleted(clientId, by),
+      ...createRevocationEvents({ sessions, grants: [] }, 'revoked'),
+      createEvent('client.deleted', { clientId }, by ? { by } : null),
     ]
     for (let start = 0; start < events.length; start += EVENT_BATCH)
       await recordEvents(tx, ctx, events.slice(start, start + EVENT_BATCH))

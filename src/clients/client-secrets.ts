@@ -3,8 +3,8 @@ import type { Ctx } from '../context/context.ts'
 import { randomToken, sha256 } from '../core/crypto.ts'
 import { InvalidInput, NotFound } from '../core/errors.ts'
 import type { Tx } from '../database/handle.ts'
+import { createEvent } from '../events/create-event.ts'
 import { recordEvents } from '../events/log.ts'
-import { clientUpdated } from '../events/management-events.ts'
 import { parseInput } from '../schema/input-shapes.ts'
 import { lockClientRow } from './client-changes.sql.ts'
 import {
@@ -74,7 +74,7 @@ export async function rotateClientSecret(
         },
       ])
     const overlaps = await replaceSecret(tx, clientId, sha256(secret), overlapEnd)
-    await recordEvents(tx, ctx, [clientUpdated(clientId, ['secret'])])
+    await recordEvents(tx, ctx, [createEvent('client.updated', { clientId, changedFields: ['secret'] })])
     return { client: await writeClient(tx, current, {}), overlaps }
   })
   return { client, secret, previousSecretExpiresAt: overlaps ? overlapEnd : null }

@@ -6,8 +6,8 @@ import { newId, randomToken, sha256 } from '../core/crypto.ts'
 import { Forbidden, NotFound } from '../core/errors.ts'
 import { isScope, SYSTEM_TENANT } from '../core/scopes.ts'
 import type { Tx } from '../database/handle.ts'
+import { createEvent } from '../events/create-event.ts'
 import { recordEvents } from '../events/log.ts'
-import { clientCreated } from '../events/management-events.ts'
 import type { Client as ClientModel, Prisma } from '../generated/prisma/client.ts'
 import { ensureSigningKeys } from '../keys/key-rotation.ts'
 import { parseInput } from '../schema/input-shapes.ts'
@@ -72,7 +72,13 @@ export async function createClient(
         data: { tenantId: ctx.tenant, clientId: id, secretHash: sha256(secret) },
       })
     invalidateClient(tx, id)
-    await recordEvents(tx, ctx, [clientCreated(id, origin)])
+    await recordEvents(tx, ctx, [
+      createEvent(
+        'client.created',
+        { clientId: id, registrationTokenId: origin?.registrationTokenId },
+        origin?.by ? { by: origin.by } : null,
+      ),
+    ])
     await ensureSigningKeys(tx, ctx, created)
     return created
   })

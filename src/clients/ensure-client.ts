@@ -4,8 +4,8 @@ import { invalidateClient } from '../access/client-cache.ts'
 import { createPlatformCtx } from '../context/context.ts'
 import { sha256 } from '../core/crypto.ts'
 import type { Tx } from '../database/handle.ts'
+import { createEvent } from '../events/create-event.ts'
 import { recordEvents } from '../events/log.ts'
-import { clientCreated, clientUpdated } from '../events/management-events.ts'
 import { moveForward } from '../schema/expected-updated-at.ts'
 import { lockClientRow } from './client-changes.sql.ts'
 
@@ -95,6 +95,10 @@ export async function ensureClient(
     const outcome = await writeEnsured(tx, row, secret === null ? null : sha256(secret))
     if (outcome === 'same') return
     invalidateClient(tx, row.id)
-    await recordEvents(tx, ctx, [outcome === 'created' ? clientCreated(row.id) : clientUpdated(row.id, [])])
+    await recordEvents(tx, ctx, [
+      outcome === 'created'
+        ? createEvent('client.created', { clientId: row.id })
+        : createEvent('client.updated', { clientId: row.id, changedFields: [] }),
+    ])
   })
 }

@@ -7,7 +7,7 @@ import { NotFound } from '../core/errors.ts'
 import { getRoleScopes } from '../core/scopes.ts'
 import { toAppError } from '../core/to-app-error.ts'
 import { buildPageQuery } from '../database/page-query.ts'
-import { consentRevoked } from '../events/grant-events.ts'
+import { createEvent } from '../events/create-event.ts'
 import type { Prisma } from '../generated/prisma/client.ts'
 import type { Page, PageArgs } from '../schema/page.ts'
 import { parsePaging, toPage } from '../schema/page.ts'
@@ -19,6 +19,21 @@ const WITH_CLIENT = {
 
 /** A user's consent, with the name and logo of the client. */
 export type ConsentWithClient = Prisma.ConsentGetPayload<{ include: typeof WITH_CLIENT }>
+
+/** The detail of an event of a consent. */
+export const toConsentDetail = ({
+  scopes,
+  claims,
+  resources,
+}: {
+  scopes: string[]
+  claims: string[]
+  resources: string[]
+}) => ({
+  scope: scopes.join(' '),
+  ...(claims.length > 0 && { claims: claims.join(' ') }),
+  ...(resources.length > 0 && { resources: resources.join(' ') }),
+})
 
 /** The list name that the cursors of a user's consents are bound to. */
 const toConsentListName = (tenant: string, userId: string): string => `${tenant}:consents:${userId}`
@@ -84,7 +99,7 @@ export async function revokeUserConsent(
       .catch((error) => {
         throw toAppError(error) instanceof NotFound ? new NotFound('consent') : error
       })
-    const before = [consentRevoked({ userId, clientId, ...consent })]
+    const before = [createEvent('consent.revoked', { userId, clientId }, toConsentDetail(consent))]
     await revokeAccess(tx, ctx, { kind: 'user and client', userId, clientId }, 'revoked', {
       now,
       before,

@@ -5,7 +5,7 @@ import { NotFound } from '../core/errors.ts'
 import { getRoleScopes } from '../core/scopes.ts'
 import type { Tx } from '../database/handle.ts'
 import { buildPageQuery } from '../database/page-query.ts'
-import { credentialRevoked } from '../events/credential-events.ts'
+import { createEvent } from '../events/create-event.ts'
 import { recordEvents } from '../events/log.ts'
 import type { Credential } from '../generated/prisma/client.ts'
 import type { CredentialType } from '../model/credential-types.ts'
@@ -78,7 +78,8 @@ export async function deleteCredential(
   { id, userId, type }: { id: string; userId: string; type: CredentialType },
 ): Promise<boolean> {
   const { count } = await tx.prisma.credential.deleteMany({ where: { tenantId: tx.tenant, id } })
-  if (count > 0) await recordEvents(tx, ctx, [credentialRevoked({ id, userId, type })])
+  if (count > 0)
+    await recordEvents(tx, ctx, [createEvent('credential.revoked', { userId, credentialId: id }, { type })])
   return count > 0
 }
 

@@ -12,9 +12,9 @@ import type { Tx } from '../database/handle.ts'
 import { deliverMail } from '../delivery/mail.ts'
 import { buildEnrollmentMail, buildEnrollmentSms } from '../delivery/messages/enrollment-link.ts'
 import { deliverSms } from '../delivery/sms.ts'
-import { enrollmentCreated, enrollmentUndelivered } from '../events/credential-events.ts'
+import type { NewEvent } from '../events/create-event.ts'
+import { createEvent } from '../events/create-event.ts'
 import { recordEvents } from '../events/log.ts'
-import type { NewEvent } from '../events/types.ts'
 import type { Prisma } from '../generated/prisma/client.ts'
 import { parseInput } from '../schema/input-shapes.ts'
 import { EnrollmentTokenCreate } from './credentials.fields.ts'
@@ -109,7 +109,11 @@ async function storeEnrollmentToken(ctx: Ctx, userId: string, token: string, inp
         createdAt: now,
         expiresAt: addSeconds(recovery?.usableAt ?? now, TOKEN_LIFETIME_HOURS * 3600),
       },
-      enrollmentCreated(userId, recipient?.channel ?? null, recovery && waitSeconds),
+      createEvent(
+        'credential.enrollment_created',
+        { userId },
+        { channel: recipient?.channel ?? null, waitSeconds: (recovery && waitSeconds) ?? undefined },
+      ),
     )
     return { user, recipient, recovery }
   })
@@ -177,7 +181,10 @@ async function withdrawUndelivered(
   const where = { tenantId: ctx.tenant, tokenHash: sha256(token) }
   await ctx.db.transaction(async (tx) => {
     const { count } = await tx.prisma.enrollmentToken.deleteMany({ where })
-    if (count > 0) await recordEvents(tx, ctx, [enrollmentUndelivered(userId, channel)])
+    if (count > 0)
+      await recordEvents(tx, ctx, [
+        createEvent('credential.enrollment_failed', { userId }, { channel, reason: 'delivery' }),
+      ])
   })
 }
 
@@ -231,6 +238,11 @@ export async function createProvenEnrollment(tx: Tx, ctx: Ctx, userId: string, n
     createdAt: now,
     expiresAt: addSeconds(now, 3600),
   }
-  await replaceTokens(tx, ctx, stored, enrollmentCreated(userId, null))
+  await replaceTokens(
+    tx,
+    ctx,
+    stored,
+    createEvent('credential.enrollment_created', { userId }, { channel: null }),
+  )
   return token
 }

@@ -5,24 +5,29 @@ import { SessionRef, UserRef } from '../graphql/object-refs.ts'
 import { Actor, toActor } from './event-actor.graphql.ts'
 import { getSubjectIds } from './list.ts'
 import type { LogEvent } from './log.ts'
-import type { EndReason } from './types.ts'
-import { SESSION_END_REASONS } from './types.ts'
+import { type EndReason, SESSION_END_REASONS } from './reasons.ts'
+import { EVENT_TYPES, EVENTS, type EventType, getView, type View } from './types.ts'
 
 /** The type of the event that reports events removed by retention. */
 export const GAP_TYPE = 'gap'
 
-export const SessionEventType = builder.enumType('SessionEventType', {
-  description: 'What happened to a session.',
-  values: {
-    STARTED: { value: 'session.started', description: 'The session started.' },
-    REAUTHENTICATED: {
-      value: 'session.reauthenticated',
-      description: 'The user signed in again in the same session.',
-    },
-    REFRESHED: { value: 'session.refreshed', description: 'Its expiry was extended or its token rotated.' },
-    ENDED: { value: 'session.ended', description: 'The session ended.' },
-  } as const,
-})
+/** The enum of the types that a view has: `session.started` is STARTED. */
+const createKindType = (name: string, description: string, view: View) =>
+  builder.enumType(name, {
+    description,
+    values: Object.fromEntries(
+      EVENT_TYPES.filter((type) => getView(type) === view).map((type) => [
+        type.slice(type.indexOf('.') + 1).toUpperCase(),
+        { value: type, description: EVENTS[type].description },
+      ]),
+    ),
+  })
+
+export const SessionEventType = createKindType(
+  'SessionEventType',
+  'What happened to a session.',
+  'SessionEvent',
+)
 
 const SessionEndReason = builder.enumType('SessionEndReason', {
   description: 'Why a session ended.',
@@ -35,13 +40,7 @@ const SessionEndReason = builder.enumType('SessionEndReason', {
   } as const,
 })
 
-const UserLockEventType = builder.enumType('UserLockEventType', {
-  description: 'What happened to a user.',
-  values: {
-    LOCKED: { value: 'user.locked', description: 'The user was locked.' },
-    UNLOCKED: { value: 'user.unlocked', description: 'The user was unlocked.' },
-  } as const,
-})
+const UserLockEventType = createKindType('UserLockEventType', 'What happened to a user.', 'UserLockEvent')
 
 export const EventInterface = builder.interfaceRef<LogEvent>('Event').implement({
   ...withPublicAccess("An event of the tenant's append-only event log."),
@@ -65,14 +64,10 @@ export const EventInterface = builder.interfaceRef<LogEvent>('Event').implement(
       description: 'The device that the caller named by a device token; null without one.',
     }),
   }),
-  resolveType: resolveEventType,
+  resolveType: (event) => resolveEventType(event),
 })
 
-function resolveEventType({ type }: LogEvent): string {
-  if (type === GAP_TYPE) return 'EventGap'
-  if (type.startsWith('session.')) return 'SessionEvent'
-  return type === 'user.locked' || type === 'user.unlocked' ? 'UserLockEvent' : 'AuditEvent'
-}
+const resolveEventType = ({ type }: LogEvent): string => (type === GAP_TYPE ? 'EventGap' : getView(type))
 
 const loadEventUser = (event: LogEvent, { loaders }: GraphQLContext) =>
   event.userId ? loaders.user.load(event.userId) : null
@@ -88,7 +83,7 @@ const SessionEvent = builder.objectRef<LogEvent>('SessionEvent').implement({
     kind: t.field({
       type: SessionEventType,
       description: 'What happened to the session.',
-      resolve: (event) => event.type as 'session.started',
+      resolve: (event) => event.type as EventType,
     }),
     reason: t.field({
       type: SessionEndReason,
@@ -126,7 +121,7 @@ const UserLockEvent = builder.objectRef<LogEvent>('UserLockEvent').implement({
     kind: t.field({
       type: UserLockEventType,
       description: 'What happened to the user.',
-      resolve: (event) => event.type as 'user.locked',
+      resolve: (event) => event.type as EventType,
     }),
     userId: t.id({ description: 'Id of the user.', resolve: (event) => event.userId ?? '' }),
     user: t.field({

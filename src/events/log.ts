@@ -6,9 +6,9 @@ import type { Db } from '../database/handle.ts'
 import { onInserted } from '../database/insertions.ts'
 import type { Position } from '../model/event-position.ts'
 import { createInvalidPositionError, decodePosition, encodePosition } from '../model/event-position.ts'
+import type { NewEvent } from './create-event.ts'
 import type { EventRow } from './log.sql.ts'
 import { insertEvents, selectEvents, selectHead } from './log.sql.ts'
-import type { NewEvent } from './types.ts'
 
 /** An event of the log. `position` orders the log and is a value for `after`. */
 export type LogEvent = Omit<EventRow, 'era' | 'xid' | 'seq'> & { position: string }

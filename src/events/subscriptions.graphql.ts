@@ -14,6 +14,7 @@ import {
 import { parseEventTypes } from './list.ts'
 import type { LogEvent } from './log.ts'
 import { type Followed, subscribeToLog } from './log-subscription.graphql.ts'
+import { getView } from './types.ts'
 
 const AFTER_DESCRIPTION =
   'Position to resume from: all later events follow, each once. Omitted: only new events. A Last-Event-ID header takes precedence.'
@@ -66,7 +67,7 @@ builder.subscriptionField('sessionChanged', (t) =>
     subscribe: (_root, { userId, kinds, after }, context) => {
       const subject = resolveSubject(context, 'sessions:read', userId)
       const wanted = kinds && new Set<string>(kinds)
-      const isWanted = (type: string) => wanted?.has(type) ?? type.startsWith('session.')
+      const isWanted = (type: string) => wanted?.has(type) ?? getView(type) === 'SessionEvent'
       return subscribeToLog(
         context,
         after,
@@ -90,9 +91,7 @@ builder.subscriptionField('userLockChanged', (t) =>
       return subscribeToLog(
         context,
         after,
-        (event) =>
-          (event.type === 'user.locked' || event.type === 'user.unlocked') &&
-          (subject === null || event.userId === subject),
+        (event) => getView(event.type) === 'UserLockEvent' && (subject === null || event.userId === subject),
       )
     },
     resolve: toLogEvent,

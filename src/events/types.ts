@@ -2,51 +2,13 @@ import * as z from 'zod'
 import { CREDENTIAL_TYPES } from '../model/credential-types.ts'
 import { PROVIDER_CAUSE_NAMES } from '../model/provider-causes.ts'
 import { SECOND_FACTORS, SIGN_IN_METHODS } from '../model/sign-in-methods.ts'
-
-/** Why a session ended. */
-export const SESSION_END_REASONS = ['logout', 'revoked', 'locked', 'deleted', 'expired'] as const
-export type EndReason = (typeof SESSION_END_REASONS)[number]
-
-/**
- * Why a grant was revoked: with its session or user, by a call, or by the replay of its code or a refresh
- * token.
- */
-export const GRANT_END_REASONS = [...SESSION_END_REASONS, 'code replayed', 'refresh token replayed'] as const
-export type GrantEndReason = (typeof GRANT_END_REASONS)[number]
-
-/** The limit because of which a text message was not sent: see sms-limits.ts. */
-const SMS_REFUSALS = ['country', 'daily', 'prefix'] as const
-export type SmsRefusal = (typeof SMS_REFUSALS)[number]
-
-/**
- * Why a sign-in failed: the user is locked; no user has the address or passkey; the address is not verified,
- * and the user has another that is; the code is wrong or expired, or its attempts are used up; the response of
- * the passkey or of the identity provider does not verify, the counter of a passkey of one device went back, or the
- * backup eligibility of the passkey is another than when it was created; at the identity provider, the user canceled, it
- * refused or did not respond, or the configuration here or there is wrong; the text message was not sent because of a
- * limit.
- */
-const SIGN_IN_FAILURES = [
-  'locked',
-  'unknown',
-  'unverified',
-  'wrong',
-  'expired',
-  'exhausted',
-  'rejected',
-  'cloned',
-  'eligibility',
-  ...SMS_REFUSALS,
-  'canceled',
-  'refused',
-  'unavailable',
-  'misconfigured',
-] as const
-export type SignInFailure = (typeof SIGN_IN_FAILURES)[number]
-
-/** Why a proven identity was not linked. */
-const LINK_FAILURES = ['linked', 'taken', 'deleted', 'changed'] as const
-export type LinkFailure = (typeof LINK_FAILURES)[number]
+import {
+  GRANT_END_REASONS,
+  LINK_FAILURES,
+  SESSION_END_REASONS,
+  SIGN_IN_FAILURES,
+  SMS_REFUSALS,
+} from './reasons.ts'
 
 const NONE = z.null()
 const channel = z.enum(['email', 'sms'])
@@ -58,7 +20,7 @@ const consent = z.strictObject({
 })
 /** Null in events of earlier versions, which had passkeys only. */
 const credential = z.strictObject({ type: z.enum(CREDENTIAL_TYPES) }).nullable()
-/** How a client was changed. */
+/** How a client was changed; null for a call by an administrator. */
 const by = z
   .strictObject({ by: z.enum(['administrator', 'registration', 'open-registration', 'document']) })
   .nullable()
@@ -78,178 +40,247 @@ const refused = z
   })
   .catchall(z.union([z.string(), z.number(), z.boolean(), z.null()]))
 
+/** The type of GraphQL that has an event, which decides who may read it. */
+export type View = 'AuditEvent' | 'SessionEvent' | 'UserLockEvent'
+
 /**
- * Every type of event with the schema of its `detail`. The comments name its subjects: `userId`, `sessionId`,
- * then the members of `subjectIds` in order. A new type is one line here and one constructor in this folder.
- * `changedFields` has names of fields; the log has no values of personal data.
+ * Declares a type of event: what happened, the ids of its subjects in their order, and the schema of its detail. Subjects
+ * that only some of the events have end with a question mark.
+ */
+const event = <const Subjects extends readonly string[], Detail extends z.ZodType = z.ZodNull>(
+  description: string,
+  subjects: Subjects,
+  detail: Detail = NONE as never,
+  view: View = 'AuditEvent',
+) => ({ description, subjects, detail, view })
+
+/**
+ * Every type of event, from which the enum of GraphQL, the filters, the streams and docs/events.md follow. A new type is
+ * an entry here and a call of `createEvent`. The log has names of changed fields, and no values of personal data.
  */
 export const EVENTS = {
-  /** userId; `origin` is null when a caller created the user */
-  'user.created': z.strictObject({ origin: z.enum(['sign-up', 'invitation']) }).nullable(),
-  /**
-   * userId; the first verification of an address adds the ids of the credentials and links that it deleted
-   */
-  'user.updated': z
-    .strictObject({
-      cause: z.literal('first proof'),
-      credentialsRemoved: z.int(),
-      linksRemoved: z.int(),
-    })
-    .nullable(),
-  /** userId */
-  'user.locked': NONE,
-  /** userId */
-  'user.unlocked': NONE,
-  /** userId */
-  'user.limits_reset': NONE,
-  /** userId: after a sign-in; the consent of a new user is part of `user.created` */
-  'user.terms_accepted': z.strictObject({ version: z.string() }),
-  /** userId: the user asked to be deleted, at `due_at` */
-  'user.deletion_requested': z.strictObject({ due_at: z.iso.datetime() }),
-  /** userId: the user keeps the account */
-  'user.deletion_canceled': NONE,
-  /** userId */
-  'user.deleted': NONE,
-  /** userId, sessionId, [client] */
-  'session.started': z.strictObject({ kind: z.enum(['browser', 'api', 'oidc']) }),
-  /** userId, sessionId: the user signed in again in a session of a browser */
-  'session.reauthenticated': NONE,
-  /** userId, sessionId */
-  'session.refreshed': z.strictObject({ rotated: z.boolean() }),
-  /** userId, sessionId, [client] */
-  'session.ended': z.strictObject({ reason: z.enum(SESSION_END_REASONS) }),
-  /** userId, null for purpose `sign-up`: the address has no user */
-  'passcode.sent': z.strictObject(passcode),
-  /**
-   * userId, null for an unknown address; reason `delivery` if the message could not be sent, `taken` if the new
-   * address of the user is another user's, a limit of text messages, absent for a wrong code
-   */
-  'passcode.failed': z.strictObject({
-    ...passcode,
-    reason: z.enum(['delivery', 'taken', ...SMS_REFUSALS]).optional(),
-  }),
-  /** userId, sessionId, [grant, client] */
-  'grant.created': NONE,
-  /**
-   * userId, sessionId, [grant, client]: the first rotation of the grant's refresh token in each clock hour (UTC). Later
-   * rotations of the hour are not recorded; replays, revocations and rejections always are.
-   */
-  'grant.refreshed': NONE,
-  /** userId, sessionId, [grant, client] */
-  'grant.revoked': z.strictObject({ reason: z.enum(GRANT_END_REASONS) }),
-  /** userId, sessionId, [client] */
-  'consent.granted': consent,
-  /** userId, [client] */
-  'consent.revoked': consent,
-  /** userId, sessionId, [client] */
-  'device.approved': z.strictObject({ scope: z.string() }),
-  /** userId, sessionId, [client] */
-  'device.denied': NONE,
-  /** userId; `channel` is null when the caller delivers the link */
-  'credential.enrollment_created': z.strictObject({
-    channel: channel.nullable(),
-    // Absent for a passkey.
-    type: z.literal('totp').optional(),
-    // Of the link of an administrator for a user who has a credential.
-    waitSeconds: z.int().optional(),
-  }),
-  /** userId: the user canceled the link of an administrator */
-  'credential.enrollment_canceled': NONE,
-  /** userId; `channel` is null when the caller delivers the link, and its announcement could not be sent */
-  'credential.enrollment_failed': z.strictObject({
-    channel: channel.nullable(),
-    reason: z.literal('delivery'),
-  }),
-  /** userId, [credential] */
-  'credential.enrolled': credential,
-  /** userId, [credential] */
-  'credential.revoked': credential,
-  /** userId, [credential]: a recovery code was accepted, of which so many remain */
-  'credential.recovery_code_used': z.strictObject({ remaining: z.int() }),
-  /** userId, [credential]: a synchronized passkey was accepted, whose counter is not above that of its last use */
-  'credential.counter_decreased': z.strictObject({ from: z.int(), to: z.int() }),
-  /** userId, null for an unknown address; [client, identity provider] */
-  'signin.failed': z.strictObject({
-    method: z.enum([...SIGN_IN_METHODS, ...SECOND_FACTORS]),
-    // Of a passcode.
-    channel: channel.optional(),
-    // Absent in events of earlier versions.
-    reason: z.enum(SIGN_IN_FAILURES).optional(),
-    // The error code of an identity provider.
-    error: z.string().optional(),
-    // Why a sign-in at an identity provider failed.
-    cause: z.enum(PROVIDER_CAUSE_NAMES).optional(),
-    diagnostics: z.string().optional(),
-  }),
-  /** [client] */
-  'authorize.refused': refused,
-  /** [client] */
-  'token.refused': refused,
-  /** [client, registration token] */
-  'client.created': by,
-  /** [client] */
-  'client.updated': by,
-  /** [client] */
-  'client.deleted': by,
-  /** [registration token] */
-  'registration_token.created': NONE,
-  /** [registration token] */
-  'registration_token.revoked': NONE,
-  /** [invitation]; the roles that it gives, separated by spaces */
-  'invitation.created': z.strictObject({ roles: z.string() }),
-  /** [invitation] */
-  'invitation.resent': NONE,
-  /** [invitation]: the message could not be delivered */
-  'invitation.failed': z.strictObject({ reason: z.literal('delivery') }),
-  /** [invitation] */
-  'invitation.revoked': NONE,
-  /** userId, [invitation] */
-  'invitation.accepted': NONE,
-  /** [identity provider] */
-  'idp.created': NONE,
-  /** [identity provider] */
-  'idp.updated': NONE,
-  /** [identity provider]: a caller tested its configuration; `succeeded` if no check failed */
-  'idp.tested': z.strictObject({ succeeded: z.boolean() }),
-  /** [identity provider]; `links` is the number of links that were deleted with it */
-  'idp.deleted': z.strictObject({ links: z.int() }),
-  /** userId, [link, identity provider] */
-  'idpuser.added': NONE,
-  /** userId, [link, identity provider] */
-  'idpuser.linked': NONE,
-  /**
-   * userId, [identity provider]: the identity that the user proved in a sign-in was not linked; the user has another
-   * one of the provider, another user has it, the user or the provider was deleted, or the provider was changed
-   */
-  'idpuser.link_failed': z.strictObject({ reason: z.enum(LINK_FAILURES) }),
-  /** userId, [link, identity provider] */
-  'idpuser.updated': NONE,
-  /** userId, [link, identity provider] */
-  'idpuser.unlinked': NONE,
-  /** userId, [link, identity provider]: the actor read the access token of the provider */
-  'idpuser.tokens_read': NONE,
-  /** userId, [link, identity provider]: the provider does not accept the refresh token any more */
-  'idpuser.tokens_deleted': z.strictObject({ reason: z.literal('refused') }),
-  /** userId; the current roles, separated by spaces */
-  'role.changed': z.strictObject({ roles: z.string() }),
-  /** [tenant] */
-  'tenant.created': NONE,
-  /** no subject: the tenant of the log */
-  'tenant.updated': NONE,
-  /** [tenant] */
-  'tenant.deleted': NONE,
-  /** [key] */
-  'key.rotated': z.strictObject({ kid: z.string(), alg: z.string(), activeAt: z.iso.datetime() }),
-  /** userId, sessionId, [client] */
-  'logout.delivered': logout,
-  /** userId, sessionId, [client] */
-  'logout.delayed': logout,
-  /** userId, sessionId, [client] */
-  'logout.failed': logout,
+  'user.created': event(
+    'A user was created. `origin` is set if the person did it.',
+    ['userId'],
+    z.strictObject({ origin: z.enum(['sign-up', 'invitation']) }).nullable(),
+  ),
+  'user.updated': event(
+    'Fields of a user changed. The first verification of an address also removes the credentials and links that were added before.',
+    ['userId', 'credentialIds?', 'linkIds?'],
+    z
+      .strictObject({
+        cause: z.literal('first proof'),
+        credentialsRemoved: z.int(),
+        linksRemoved: z.int(),
+      })
+      .nullable(),
+  ),
+  'user.locked': event('The user was locked.', ['userId'], NONE, 'UserLockEvent'),
+  'user.unlocked': event('The user was unlocked.', ['userId'], NONE, 'UserLockEvent'),
+  'user.limits_reset': event(
+    'An administrator reset the limits of codes and guesses at the addresses of the user.',
+    ['userId'],
+  ),
+  'user.terms_accepted': event(
+    'An existing user agreed to a version of the terms of use. The consent of a new user is part of `user.created`.',
+    ['userId'],
+    z.strictObject({ version: z.string() }),
+  ),
+  'user.deletion_requested': event(
+    'The user asked to be deleted at `due_at`.',
+    ['userId'],
+    z.strictObject({ due_at: z.iso.datetime() }),
+  ),
+  'user.deletion_canceled': event('The user keeps the account.', ['userId']),
+  'user.deleted': event('The user was deleted.', ['userId']),
+  'session.started': event(
+    'The session started.',
+    ['userId', 'sessionId', 'clientId?'],
+    z.strictObject({ kind: z.enum(['browser', 'api', 'oidc']) }),
+    'SessionEvent',
+  ),
+  'session.reauthenticated': event(
+    'The user signed in again in the same session.',
+    ['userId', 'sessionId'],
+    NONE,
+    'SessionEvent',
+  ),
+  'session.refreshed': event(
+    'Its expiry was extended or its token rotated.',
+    ['userId', 'sessionId'],
+    z.strictObject({ rotated: z.boolean() }),
+    'SessionEvent',
+  ),
+  'session.ended': event(
+    'The session ended.',
+    ['userId', 'sessionId', 'clientId?'],
+    z.strictObject({ reason: z.enum(SESSION_END_REASONS) }),
+    'SessionEvent',
+  ),
+  'passcode.sent': event(
+    'A code was sent. The address of a sign-up has no user.',
+    ['userId?'],
+    z.strictObject(passcode),
+  ),
+  'passcode.failed': event(
+    "A code was wrong, or could not be sent, with a reason: the new address is another user's (`taken`), or a limit of text messages.",
+    ['userId?'],
+    z.strictObject({
+      ...passcode,
+      reason: z.enum(['delivery', 'taken', ...SMS_REFUSALS]).optional(),
+    }),
+  ),
+  'grant.created': event('A client was granted access.', ['userId', 'sessionId', 'grantId', 'clientId']),
+  'grant.refreshed': event(
+    "The first rotation of the grant's refresh token in a clock hour (UTC). Later rotations of the hour are not recorded; replays, revocations and rejections always are.",
+    ['userId', 'sessionId', 'grantId', 'clientId'],
+  ),
+  'grant.revoked': event(
+    'A grant was revoked.',
+    ['userId', 'sessionId', 'grantId', 'clientId'],
+    z.strictObject({ reason: z.enum(GRANT_END_REASONS) }),
+  ),
+  'consent.granted': event('A user consented to a client.', ['userId', 'sessionId', 'clientId'], consent),
+  'consent.revoked': event('The consent to a client was revoked.', ['userId', 'clientId'], consent),
+  'device.approved': event(
+    'A user approved a device.',
+    ['userId', 'sessionId', 'clientId'],
+    z.strictObject({ scope: z.string() }),
+  ),
+  'device.denied': event('A user denied a device.', ['userId', 'sessionId', 'clientId']),
+  'credential.enrollment_created': event(
+    'A link to add a passkey was created, or the key of an authenticator app was shown. `channel` is null when the caller delivers the link; `waitSeconds` is set for a user who has a credential.',
+    ['userId'],
+    z.strictObject({
+      channel: channel.nullable(),
+      // Absent for a passkey.
+      type: z.literal('totp').optional(),
+      waitSeconds: z.int().optional(),
+    }),
+  ),
+  'credential.enrollment_canceled': event('The user canceled the link of an administrator.', ['userId']),
+  'credential.enrollment_failed': event(
+    'The link, or without a channel its announcement, could not be delivered.',
+    ['userId'],
+    z.strictObject({ channel: channel.nullable(), reason: z.literal('delivery') }),
+  ),
+  'credential.enrolled': event('A credential was added.', ['userId', 'credentialId'], credential),
+  'credential.revoked': event('A credential was removed.', ['userId', 'credentialId'], credential),
+  'credential.recovery_code_used': event(
+    'A recovery code was accepted, of which so many remain.',
+    ['userId', 'credentialId'],
+    z.strictObject({ remaining: z.int() }),
+  ),
+  'credential.counter_decreased': event(
+    'A synchronized passkey was accepted whose counter is not above that of its last use: each of its devices may count on its own.',
+    ['userId', 'credentialId'],
+    z.strictObject({ from: z.int(), to: z.int() }),
+  ),
+  'signin.failed': event(
+    'A sign-in was not accepted. An unknown address has no user. A sign-in at an identity provider has the `error` of the provider, the cause and diagnostics.',
+    ['userId?', 'clientId?', 'idpId?'],
+    z.strictObject({
+      method: z.enum([...SIGN_IN_METHODS, ...SECOND_FACTORS]),
+      // Of a passcode.
+      channel: channel.optional(),
+      // Absent in events of earlier versions.
+      reason: z.enum(SIGN_IN_FAILURES).optional(),
+      error: z.string().optional(),
+      cause: z.enum(PROVIDER_CAUSE_NAMES).optional(),
+      diagnostics: z.string().optional(),
+    }),
+  ),
+  'authorize.refused': event('An authorization request was rejected.', ['clientId?'], refused),
+  'token.refused': event('A request with a token, a code or a secret was rejected.', ['clientId?'], refused),
+  'client.created': event('A client was created.', ['clientId', 'registrationTokenId?'], by),
+  'client.updated': event('A client changed.', ['clientId'], by),
+  'client.deleted': event('A client was deleted.', ['clientId'], by),
+  'registration_token.created': event('A registration token was created.', ['registrationTokenId']),
+  'registration_token.revoked': event('A registration token was revoked.', ['registrationTokenId']),
+  'invitation.created': event(
+    'An invitation was created. It gives `roles`, separated by spaces.',
+    ['invitationId'],
+    z.strictObject({ roles: z.string() }),
+  ),
+  'invitation.resent': event('An invitation was sent again.', ['invitationId']),
+  'invitation.failed': event(
+    'The message of an invitation could not be delivered.',
+    ['invitationId'],
+    z.strictObject({ reason: z.literal('delivery') }),
+  ),
+  'invitation.revoked': event('An invitation was revoked.', ['invitationId']),
+  'invitation.accepted': event('An invitation was accepted.', ['userId', 'invitationId']),
+  'idp.created': event('An identity provider was created.', ['idpId']),
+  'idp.updated': event('An identity provider changed.', ['idpId']),
+  'idp.tested': event(
+    'A caller tested the configuration. `succeeded` if no check failed.',
+    ['idpId'],
+    z.strictObject({ succeeded: z.boolean() }),
+  ),
+  'idp.deleted': event(
+    'An identity provider was deleted, with so many links of users.',
+    ['idpId'],
+    z.strictObject({ links: z.int() }),
+  ),
+  'idpuser.added': event('An API call added a link of a user.', ['userId', 'linkId', 'idpId']),
+  'idpuser.linked': event('A sign-in at the identity provider created a link.', [
+    'userId',
+    'linkId',
+    'idpId',
+  ]),
+  'idpuser.link_failed': event(
+    'A proven identity was not linked: the user has another one of the provider (`linked`), another user has it (`taken`), the user or the provider was deleted, or the provider was changed.',
+    ['userId', 'idpId'],
+    z.strictObject({ reason: z.enum(LINK_FAILURES) }),
+  ),
+  'idpuser.updated': event('A link changed.', ['userId', 'linkId', 'idpId']),
+  'idpuser.unlinked': event('A link was removed.', ['userId', 'linkId', 'idpId']),
+  'idpuser.tokens_read': event('The actor read the access token of the provider.', [
+    'userId',
+    'linkId',
+    'idpId',
+  ]),
+  'idpuser.tokens_deleted': event(
+    'The provider does not accept the refresh token any more.',
+    ['userId', 'linkId', 'idpId'],
+    z.strictObject({ reason: z.literal('refused') }),
+  ),
+  'role.changed': event(
+    'The roles of a user changed. `roles` are the new ones, separated by spaces.',
+    ['userId'],
+    z.strictObject({ roles: z.string() }),
+  ),
+  'tenant.created': event('A tenant was created.', ['tenantId']),
+  'tenant.updated': event('Settings of the tenant of the log changed.', []),
+  'tenant.deleted': event('A tenant was deleted.', ['tenantId']),
+  'key.rotated': event(
+    'A signing key was created, which signs from `activeAt` on.',
+    ['keyId'],
+    z.strictObject({ kid: z.string(), alg: z.string(), activeAt: z.iso.datetime() }),
+  ),
+  'logout.delivered': event(
+    'A relying party accepted a logout token.',
+    ['userId', 'sessionId', 'clientId'],
+    logout,
+  ),
+  'logout.delayed': event(
+    'A logout token was not accepted and is sent again.',
+    ['userId', 'sessionId', 'clientId'],
+    logout,
+  ),
+  'logout.failed': event(
+    'A logout token was not accepted and is not sent again.',
+    ['userId', 'sessionId', 'clientId'],
+    logout,
+  ),
 } as const
 
 export type EventType = keyof typeof EVENTS
 export const EVENT_TYPES = Object.keys(EVENTS) as [EventType, ...EventType[]]
+
+/** The type of GraphQL of a stored event, which may be of another version. */
+export const getView = (type: string): View =>
+  Object.hasOwn(EVENTS, type) ? EVENTS[type as EventType].view : 'AuditEvent'
 
 /** Rejected requests: most are written by callers without credentials, and they are deleted first. */
 export type RefusedEventType = Extract<EventType, `${string}.refused`>
@@ -257,25 +288,7 @@ export const REFUSED_EVENT_TYPES = EVENT_TYPES.filter((type): type is RefusedEve
   type.endsWith('.refused'),
 )
 
+export type EventDetail<Type extends EventType> = z.infer<(typeof EVENTS)[Type]['detail']>
+
 /** How a user was created other than by a caller. */
-export type UserOrigin = z.infer<(typeof EVENTS)['user.created']>
-
-export type EventDetail<Type extends EventType> = z.infer<(typeof EVENTS)[Type]>
-
-/**
- * An event of one type, which a constructor creates and `createEventRow` converts to a row. A subject that is
- * omitted is null or, if an SQL statement records the event, set from the statement's row
- * (event-columns.sql.ts).
- */
-export type EventOf<Type extends EventType> = {
-  type: Type
-  userId?: string | null
-  sessionId?: string | null
-  subjectIds?: string[]
-  changedFields?: string[]
-  /** Of a failed sign-in: `hashAddress`. Events are found by it and do not show it. */
-  addressHash?: Type extends 'signin.failed' ? Buffer : never
-} & (null extends EventDetail<Type> ? { detail?: EventDetail<Type> } : { detail: EventDetail<Type> })
-
-/** An event of any type. */
-export type NewEvent = { [Type in EventType]: EventOf<Type> }[EventType]
+export type UserOrigin = EventDetail<'user.created'>

@@ -6,7 +6,7 @@ import { Conflict, NotFound, Unavailable } from '../core/errors.ts'
 import { getRoleScopes } from '../core/scopes.ts'
 import { toAppError } from '../core/to-app-error.ts'
 import type { Tx } from '../database/handle.ts'
-import { idpUserAdded, idpUserLinked, idpUserUnlinked, idpUserUpdated } from '../events/credential-events.ts'
+import { createEvent } from '../events/create-event.ts'
 import { recordEvents } from '../events/log.ts'
 import type { Prisma } from '../generated/prisma/client.ts'
 import { moveForward } from '../schema/expected-updated-at.ts'
@@ -68,11 +68,11 @@ async function insertLinkWithEvent(
   ctx: Ctx,
   target: LinkTarget,
   columns: LinkColumns,
-  toLinkEvent: typeof idpUserAdded | typeof idpUserLinked,
+  type: 'idpuser.added' | 'idpuser.linked',
 ): Promise<IdpUser> {
   const link = { id: newId('idpuser'), ...target }
   const row = await tx.prisma.idpUser.create({ data: { tenantId: tx.tenant, ...link, ...columns } })
-  await recordEvents(tx, ctx, [toLinkEvent(link)])
+  await recordEvents(tx, ctx, [createEvent(type, { ...target, linkId: link.id })])
   return row
 }
 
@@ -117,7 +117,7 @@ export async function addIdpUser(ctx: Ctx, userId: string, idpId: string, input:
           byManagement: true,
           lastLoginAt: null,
         },
-        idpUserAdded,
+        'idpuser.added',
       )
     }),
   )
@@ -177,7 +177,7 @@ async function saveLink(
   const columns = { issuer, externalId, metadata, lastLoginAt: new Date(), byManagement: by.byManagement }
   const link = current.link
     ? await updateLink(tx, ctx, target, current.link, columns)
-    : await insertLinkWithEvent(tx, ctx, target, columns, idpUserLinked)
+    : await insertLinkWithEvent(tx, ctx, target, columns, 'idpuser.linked')
   if (tokens) await replaceTokens(tx, link, tokens)
   return link
 }
@@ -197,7 +197,10 @@ async function updateLink(
   const changedFields = isDeepStrictEqual(link.metadata, metadata) ? [] : ['metadata']
   if (link.issuer !== issuer) changedFields.push('issuer')
   const isChanged = changedFields.length > 0
-  if (isChanged) await recordEvents(tx, ctx, [idpUserUpdated({ id: link.id, ...target }, changedFields)])
+  if (isChanged)
+    await recordEvents(tx, ctx, [
+      createEvent('idpuser.updated', { ...target, linkId: link.id, changedFields }),
+    ])
   return tx.prisma.idpUser.update({
     where: { tenantId_id: { tenantId: tx.tenant, id: link.id } },
     data: { issuer, metadata, lastLoginAt, ...(isChanged && { updatedAt: moveForward(link.updatedAt) }) },
@@ -254,7 +257,7 @@ export async function unlinkIdpUser(
     const link = await findLink(tx, { userId, idpId })
     const { count } = await tx.prisma.idpUser.deleteMany({ where: { tenantId: ctx.tenant, userId, idpId } })
     if (!link || count === 0) throw new NotFound('link')
-    await recordEvents(tx, ctx, [idpUserUnlinked({ id: link.id, userId, idpId })])
+    await recordEvents(tx, ctx, [createEvent('idpuser.unlinked', { userId, linkId: link.id, idpId })])
     return link.id
   })
   return { unlinkedIdpUserId, userId }

@@ -6,7 +6,7 @@ import { InvalidInput, NotFound } from '../core/errors.ts'
 import { getRoleScopes, ROLE_NAMES } from '../core/scopes.ts'
 import type { Db, Tx } from '../database/handle.ts'
 import { buildPageQuery } from '../database/page-query.ts'
-import { idpCreated, idpDeleted, idpUpdated } from '../events/credential-events.ts'
+import { createEvent } from '../events/create-event.ts'
 import { recordEvents } from '../events/log.ts'
 import { type IdentityProvider as IdpRow, Prisma } from '../generated/prisma/client.ts'
 import { assertExpectedUpdatedAt, moveForward } from '../schema/expected-updated-at.ts'
@@ -79,7 +79,7 @@ export async function createIdentityProvider(ctx: Ctx, input: unknown): Promise<
         clientSecretExpiresAt,
       } as Prisma.IdentityProviderUncheckedCreateInput,
     })
-    await recordEvents(tx, ctx, [idpCreated(id)])
+    await recordEvents(tx, ctx, [createEvent('idp.created', { idpId: id })])
     invalidateTenant(tx)
     return made
   })
@@ -162,7 +162,7 @@ export async function updateIdentityProvider(ctx: Ctx, idpId: string, input: unk
     const changed: Partial<IdpFields> = Object.fromEntries(changedFields.map((name) => [name, patch[name]]))
     if (changedFields.some((field) => TOKEN_FIELDS.includes(field))) await deleteIdpTokens(tx, idpId)
     if (changed.upstreamLogout === false) await clearIdTokens(tx, { idpId })
-    await recordEvents(tx, ctx, [idpUpdated(idpId, changedFields)])
+    await recordEvents(tx, ctx, [createEvent('idp.updated', { idpId, changedFields })])
     invalidateTenant(tx)
     return tx.prisma.identityProvider.update({
       where: { tenantId_id: { tenantId: ctx.tenant, id: idpId } },
@@ -193,7 +193,7 @@ export async function deleteIdentityProvider(
     await requireIdpControl(tx, ctx, idpId)
     const links = await deleteIdpLinks(tx, idpId)
     await tx.prisma.identityProvider.delete({ where: { tenantId_id: { tenantId: ctx.tenant, id: idpId } } })
-    await recordEvents(tx, ctx, [idpDeleted(idpId, links)])
+    await recordEvents(tx, ctx, [createEvent('idp.deleted', { idpId }, { links })])
     invalidateTenant(tx)
   })
   return { deletedIdentityProviderId: idpId }

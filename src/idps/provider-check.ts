@@ -1,7 +1,7 @@
 import type { Ctx } from '../context/context.ts'
 import { randomToken } from '../core/crypto.ts'
 import { NotFound } from '../core/errors.ts'
-import { idpTested } from '../events/credential-events.ts'
+import { createEvent } from '../events/create-event.ts'
 import { recordEvents } from '../events/log.ts'
 import { PROVIDER_CAUSES, type ProviderCause } from '../model/provider-causes.ts'
 import { parseInput } from '../schema/input-shapes.ts'
@@ -137,6 +137,6 @@ export async function testIdentityProvider(
   if (!row) throw new NotFound('identity provider')
   const findings = await collectFindings(() => requireProvider(row))
   const succeeded = findings.every(({ status }) => status !== 'failed')
-  await recordEvents(ctx.db, ctx, [idpTested(idpId, succeeded)])
+  await recordEvents(ctx.db, ctx, [createEvent('idp.tested', { idpId }, { succeeded })])
   return { succeeded, findings }
 }

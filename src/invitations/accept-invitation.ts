@@ -3,7 +3,7 @@ import { consumeLimit } from '../coordination/rate-limits.ts'
 import { sha256 } from '../core/crypto.ts'
 import { Forbidden } from '../core/errors.ts'
 import { createProvenEnrollment } from '../credentials/enrollment-tokens.ts'
-import { invitationAccepted } from '../events/invitation-events.ts'
+import { createEvent } from '../events/create-event.ts'
 import { recordEvents } from '../events/log.ts'
 import { parseAddress } from '../passcodes/passcodes.fields.ts'
 import { signInByAddress } from '../passcodes/passcodes.ts'
@@ -94,7 +94,9 @@ export async function acceptInvitation(
         data: { userId: user.id },
       })
       if (!isCreated) await addRoles(tx, userCtx, user.id, roles)
-      await recordEvents(tx, userCtx, [invitationAccepted(id, user.id)])
+      await recordEvents(tx, userCtx, [
+        createEvent('invitation.accepted', { userId: user.id, invitationId: id }),
+      ])
       const accepted = { userId: user.id, clientId }
       if (!isCreated) return { ...accepted, signedIn: null }
       const { session, token } = await signInByAddress(

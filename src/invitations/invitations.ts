@@ -12,12 +12,7 @@ import { addSeconds } from '../core/time.ts'
 import { deliverMail } from '../delivery/mail.ts'
 import { buildInvitationMail } from '../delivery/messages/invitation.ts'
 import { hashAddress } from '../events/address-hash.ts'
-import {
-  invitationCreated,
-  invitationResent,
-  invitationRevoked,
-  invitationUndelivered,
-} from '../events/invitation-events.ts'
+import { createEvent } from '../events/create-event.ts'
 import { recordEvents } from '../events/log.ts'
 import type { Invitation as InvitationModel } from '../generated/prisma/client.ts'
 import { localizeClient } from '../languages/localize-client.ts'
@@ -108,7 +103,9 @@ async function storeInvitation(ctx: Ctx, input: unknown, now: Date) {
       },
       omit: HIDDEN_COLUMNS,
     })
-    await recordEvents(tx, ctx, [invitationCreated(stored.id, roles)])
+    await recordEvents(tx, ctx, [
+      createEvent('invitation.created', { invitationId: stored.id }, { roles: roles.join(' ') }),
+    ])
     return stored
   })
   return { invitation, uri: buildInvitationUri(ctx.tenant, token) }
@@ -124,7 +121,9 @@ export async function createInvitation(ctx: Ctx, input: unknown, now = new Date(
   await deliverInvitation(ctx, invitation, uri).catch(async (error: unknown) => {
     await ctx.db.transaction(async (tx) => {
       await tx.prisma.invitation.deleteMany({ where: { tenantId: ctx.tenant, id: invitation.id } })
-      await recordEvents(tx, ctx, [invitationUndelivered(invitation.id)])
+      await recordEvents(tx, ctx, [
+        createEvent('invitation.failed', { invitationId: invitation.id }, { reason: 'delivery' }),
+      ])
     })
     throw error
   })
@@ -198,7 +197,7 @@ export async function resendInvitation(
     })
     if (!row) return null
     takeMail(ctx, row.email)
-    await recordEvents(tx, ctx, [invitationResent(id)])
+    await recordEvents(tx, ctx, [createEvent('invitation.resent', { invitationId: id })])
     return row
   })
   if (!renewed) {
@@ -208,7 +207,9 @@ export async function resendInvitation(
   try {
     await deliverInvitation(ctx, renewed, buildInvitationUri(ctx.tenant, token))
   } catch (error) {
-    await recordEvents(ctx.db, ctx, [invitationUndelivered(id)])
+    await recordEvents(ctx.db, ctx, [
+      createEvent('invitation.failed', { invitationId: id }, { reason: 'delivery' }),
+    ])
     throw error
   }
   return toInvitation(renewed, now)
@@ -226,7 +227,7 @@ export async function revokeInvitation(ctx: Ctx, id: string): Promise<{ revokedI
       where: toOpen(ctx, id),
       data: { revoked: true, tokenHash: null },
     })
-    if (count > 0) await recordEvents(tx, ctx, [invitationRevoked(id)])
+    if (count > 0) await recordEvents(tx, ctx, [createEvent('invitation.revoked', { invitationId: id })])
     return count > 0
   })
   if (!isRevoked && (await getInvitation(ctx, id)).status === 'accepted')

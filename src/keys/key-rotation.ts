@@ -4,8 +4,8 @@ import { seal } from '../core/crypto.ts'
 import { NotFound, RateLimited } from '../core/errors.ts'
 import { addSeconds } from '../core/time.ts'
 import type { Db } from '../database/handle.ts'
+import { createEvent } from '../events/create-event.ts'
 import { recordEvents } from '../events/log.ts'
-import { keyRotated } from '../events/management-events.ts'
 import { parseInput } from '../schema/input-shapes.ts'
 import { createKeyPair } from './key-algorithms.ts'
 import { DEFAULT_ACTIVATE_IN_SECONDS, KeyRotation } from './key-rotation.fields.ts'
@@ -79,7 +79,9 @@ export async function addSigningKeys(
   await recordEvents(
     tx,
     ctx,
-    keys.map(({ id, alg }) => keyRotated({ id, alg, activeAt })),
+    keys.map(({ id, alg }) =>
+      createEvent('key.rotated', { keyId: id }, { kid: id, alg, activeAt: activeAt.toISOString() }),
+    ),
   )
 }
 

@@ -11,10 +11,10 @@ import { deliverInBackground } from '../delivery/background.ts'
 import { deliverMessage } from '../delivery/deliver-message.ts'
 import { buildGuessNotice } from '../delivery/messages/wrong-codes.ts'
 import { hashAddress } from '../events/address-hash.ts'
+import type { NewEvent } from '../events/create-event.ts'
+import { createEvent } from '../events/create-event.ts'
 import { recordEvents } from '../events/log.ts'
-import { passcodeFailed, signInFailed } from '../events/session-events.ts'
-import type { NewEvent, SignInFailure } from '../events/types.ts'
-import { addressVerified } from '../events/user-events.ts'
+import type { SignInFailure } from '../events/reasons.ts'
 import type { User } from '../generated/prisma/client.ts'
 import { type NewProof, type SessionProof, toSessionProof } from '../sessions/proofs.ts'
 import type { SessionRow } from '../sessions/sessions.sql.ts'
@@ -57,11 +57,18 @@ function createFirstVerificationEvents(
 ): NewEvent[] {
   const removedIds = (what: RemovedAccess['what']) =>
     removed.filter((item) => item.what === what).map(({ id }) => id)
+  const [credentialIds, linkIds] = [removedIds('credential'), removedIds('link')]
+  const changedFields = [channel === 'email' ? 'emailVerified' : 'phoneNumberVerified']
   return [
-    addressVerified(userId, channel, {
-      credentialIds: removedIds('credential'),
-      linkIds: removedIds('link'),
-    }),
+    createEvent(
+      'user.updated',
+      { userId, credentialIds, linkIds, changedFields },
+      {
+        cause: 'first proof',
+        credentialsRemoved: credentialIds.length,
+        linksRemoved: linkIds.length,
+      },
+    ),
     ...createRevocationEvents(toRevoked(removed), 'revoked'),
   ]
 }
@@ -138,8 +145,12 @@ export async function redeemWithAttempt<T>(
     const reason = toFailureReason(attempt, problem)
     // Also for an address without a user, so that the response time does not reveal whether one exists.
     await recordEvents(ctx.db, ctx, [
-      ...(problem === 'wrong' ? [passcodeFailed(channel, { userId: ownerId })] : []),
-      signInFailed(channel, { userId: ownerId, clientId, reason, addressHash: hashAddress(ctx.tenant, key) }),
+      ...(problem === 'wrong' ? [createEvent('passcode.failed', { userId: ownerId }, { channel })] : []),
+      createEvent(
+        'signin.failed',
+        { userId: ownerId, clientId, addressHash: hashAddress(ctx.tenant, key) },
+        { method: 'passcode', channel, reason },
+      ),
     ])
     if (attempt.isLastShort) sendGuessNotice(ctx, address, attempt)
     throw new RejectedCode(problem)

@@ -14,9 +14,9 @@ import { buildPasscodeMail, buildPasscodeSms, type RequestingSignIn } from '../d
 import { assertDeliveryAvailable, checkDelivery } from '../delivery/outages.ts'
 import { deliverSms } from '../delivery/sms.ts'
 import { hashAddress } from '../events/address-hash.ts'
+import { createEvent } from '../events/create-event.ts'
 import { createEventRow, recordEvents } from '../events/log.ts'
-import { passcodeSent, passcodeUndelivered, signInFailed } from '../events/session-events.ts'
-import type { SignInFailure } from '../events/types.ts'
+import type { SignInFailure } from '../events/reasons.ts'
 import { localizeClient } from '../languages/localize-client.ts'
 import { parseInput } from '../schema/input-shapes.ts'
 import { withDevice } from '../sessions/device-tokens.ts'
@@ -61,7 +61,10 @@ async function deliverPasscode(
     if (address.channel === 'email') await deliverMail({ to: address.key, ...buildPasscodeMail(text) })
     else await deliverSms({ to: address.key, body: buildPasscodeSms(text) })
   } catch (error) {
-    const event = createEventRow(ctx, passcodeUndelivered(address.channel))
+    const event = createEventRow(
+      ctx,
+      createEvent('passcode.failed', null, { channel: address.channel, reason: 'delivery' }),
+    )
     await withdrawPasscode(ctx.db, { key: address.key, origin, codeHash }, event)
     throw error
   }
@@ -90,7 +93,13 @@ async function requireRecipient(
   const { id: userId, locale } = recipient
   if (recipient.locked) {
     const addressHash = hashAddress(ctx.tenant, key)
-    await recordEvents(tx, ctx, [signInFailed(channel, { userId, clientId, addressHash, reason: 'locked' })])
+    await recordEvents(tx, ctx, [
+      createEvent(
+        'signin.failed',
+        { userId, clientId, addressHash },
+        { method: 'passcode', channel, reason: 'locked' },
+      ),
+    ])
     return null
   }
   if (!recipient.signsIn)
@@ -131,7 +140,7 @@ export async function sendPasscode(
       if (waitUntil) throw new RateLimited(computeWaitSeconds(waitUntil, now))
       const { userId } = recipient
       const code = await storePasscode(tx, ctx, requested, { userId, isSignUp: false })
-      await recordEvents(tx, ctx, [passcodeSent(channel, { userId })])
+      await recordEvents(tx, ctx, [createEvent('passcode.sent', { userId }, { channel })])
       return { ...recipient, ...code, tenant, isSignUp: false }
     })
   const stored = await withinMessageLimits(ctx, to, origin, clientId, () =>
@@ -213,13 +222,12 @@ export async function sendSignInPasscode(
       const code = await storePasscode(tx, ctx, requested, { userId, isSignUp })
       const event =
         reason === null
-          ? passcodeSent(channel, { userId, ...(isSignUp && { purpose: 'sign-up' }) })
-          : signInFailed(channel, {
-              userId: ownerId,
-              clientId,
-              addressHash: hashAddress(ctx.tenant, key),
-              reason,
-            })
+          ? createEvent('passcode.sent', { userId }, { channel, purpose: isSignUp ? 'sign-up' : undefined })
+          : createEvent(
+              'signin.failed',
+              { userId: ownerId, clientId, addressHash: hashAddress(ctx.tenant, key) },
+              { method: 'passcode', channel, reason },
+            )
       await recordEvents(tx, ctx, [event])
       return { ...code, tenant, locale: recipient?.locale ?? null, isSignUp, isSent: reason === null }
     })

@@ -2,8 +2,8 @@ import { requireNoEscalation } from '../access/require-scope.ts'
 import type { Ctx } from '../context/context.ts'
 import { NotFound } from '../core/errors.ts'
 import { getRoleScopes } from '../core/scopes.ts'
+import { createEvent } from '../events/create-event.ts'
 import { recordEvents } from '../events/log.ts'
-import { limitsReset } from '../events/user-events.ts'
 import { lockUserRow } from '../users/lock-user.sql.ts'
 import { getUser } from '../users/users.ts'
 import { resetLimitCounters, type SignInLimit, selectSignInLimits } from './sign-in-limits.sql.ts'
@@ -26,7 +26,7 @@ export async function resetSignInLimits(ctx: Ctx, userId: string): Promise<{ use
     if (!user) throw new NotFound('user')
     requireNoEscalation(ctx, getRoleScopes(user.roles))
     await resetLimitCounters(tx, userId)
-    await recordEvents(tx, ctx, [limitsReset(userId)])
+    await recordEvents(tx, ctx, [createEvent('user.limits_reset', { userId })])
   })
   return { userId }
 }

@@ -5,9 +5,10 @@ import { takeStorage } from '../coordination/storage-budgets.ts'
 import { InvalidInput } from '../core/errors.ts'
 import { countLimited } from '../core/metrics.ts'
 import { hashAddress } from '../events/address-hash.ts'
+import type { NewEvent } from '../events/create-event.ts'
+import { createEvent } from '../events/create-event.ts'
 import { recordEvents } from '../events/log.ts'
-import { signInFailed } from '../events/session-events.ts'
-import type { NewEvent, SmsRefusal } from '../events/types.ts'
+import type { SmsRefusal } from '../events/reasons.ts'
 import { listPossibleCountries } from '../schema/phone-numbers.ts'
 import { isKnownBrowser, type PasscodeOrigin } from './passcode-origin.ts'
 import type { PasscodeAddress } from './passcodes.fields.ts'
@@ -103,7 +104,11 @@ export async function withinMessageLimits<T>(
     field: 'to',
     isKnown,
     toEvent: (reason) =>
-      signInFailed(channel, { clientId, addressHash: hashAddress(ctx.tenant, key), reason }),
+      createEvent(
+        'signin.failed',
+        { clientId, addressHash: hashAddress(ctx.tenant, key) },
+        { method: 'passcode', channel, reason },
+      ),
   })
   const returnMessage = () => returnSms(ctx.tenant, key, { isKnown })
   const stored = await store().catch(async (error) => {

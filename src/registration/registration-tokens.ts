@@ -3,8 +3,8 @@ import { newId, randomToken, readIdPrefix, sha256 } from '../core/crypto.ts'
 import { NotFound } from '../core/errors.ts'
 import { addSeconds } from '../core/time.ts'
 import { buildPageQuery } from '../database/page-query.ts'
+import { createEvent } from '../events/create-event.ts'
 import { recordEvents } from '../events/log.ts'
-import { registrationTokenCreated, registrationTokenRevoked } from '../events/management-events.ts'
 import type { RegistrationToken as Row } from '../generated/prisma/client.ts'
 import { parseInput } from '../schema/input-shapes.ts'
 import { type Page, type PageArgs, parsePaging, toPage } from '../schema/page.ts'
@@ -42,7 +42,9 @@ export async function createRegistrationToken(
       },
       omit: HIDDEN_COLUMNS,
     })
-    await recordEvents(tx, ctx, [registrationTokenCreated(created.id)])
+    await recordEvents(tx, ctx, [
+      createEvent('registration_token.created', { registrationTokenId: created.id }),
+    ])
     return created
   })
   return { registrationToken, token }
@@ -80,7 +82,7 @@ export async function revokeRegistrationToken(
     const where = { tenantId: ctx.tenant, id: registrationTokenId }
     if ((await tx.prisma.registrationToken.deleteMany({ where })).count === 0)
       throw new NotFound('registration token')
-    await recordEvents(tx, ctx, [registrationTokenRevoked(registrationTokenId)])
+    await recordEvents(tx, ctx, [createEvent('registration_token.revoked', { registrationTokenId })])
   })
   return { revokedRegistrationTokenId: registrationTokenId }
 }

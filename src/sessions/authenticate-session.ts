@@ -2,8 +2,8 @@ import type { Ctx } from '../context/context.ts'
 import { computeMacs, sha256 } from '../core/crypto.ts'
 import { InvalidCredential } from '../core/errors.ts'
 import { lookUpLocation } from '../core/network/ip-location.ts'
+import { createEvent } from '../events/create-event.ts'
 import { createEventRow } from '../events/log.ts'
-import { sessionRefreshed } from '../events/session-events.ts'
 import type { User } from '../generated/prisma/client.ts'
 import { parseInput } from '../schema/input-shapes.ts'
 import { withDevice } from './device-tokens.ts'
@@ -48,7 +48,7 @@ export async function authenticateSession(
       successorHash: successors[0] ? sha256(successors[0]) : null,
       seen: { ip, location: lookUpLocation(ip), userAgent, deviceId: ctx.deviceId ?? null },
     },
-    () => createEventRow(ctx, sessionRefreshed()),
+    () => createEventRow(ctx, createEvent('session.refreshed', null, { rotated: false })),
   )
   if (!found) throw new InvalidCredential('The session token is not valid.')
   const sessionToken = successors.find((successor) => sha256(successor).equals(found.tokenHash)) ?? null

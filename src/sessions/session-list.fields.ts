@@ -48,3 +48,5 @@ export const SESSION_ORDER = defineOrder(
   },
 )
 export type SessionOrderField = (typeof SESSION_ORDER.by.fields)[number]
+/** The order of a list: by a field, or by id. */
+export type SessionListOrder = SessionOrderField | 'id'

@@ -10,8 +10,7 @@ import {
 } from '../database/keyset.ts'
 import { boundStatement, typed } from '../database/statement.ts'
 import type { Paging } from '../schema/page.ts'
-import { SESSION_FILTER, type SessionFilter } from './session-list.fields.ts'
-import type { SessionListOrder } from './session-list-plans.ts'
+import { SESSION_FILTER, type SessionFilter, type SessionListOrder } from './session-list.fields.ts'
 import { SESSION_RETURNS, type SessionRow, toSessionColumnList, toSessionRow } from './sessions.sql.ts'
 
 /** A valid filter with its list of SESSION_LISTS. */

@@ -6,9 +6,9 @@ import { NotFound, UserLocked } from '../core/errors.ts'
 import { lookUpLocation } from '../core/network/ip-location.ts'
 import { type Db, Handle } from '../database/handle.ts'
 import { buildPageQuery } from '../database/page-query.ts'
+import { createEvent } from '../events/create-event.ts'
 import { createEventRow } from '../events/log.ts'
-import { sessionReauthenticated, sessionStarted } from '../events/session-events.ts'
-import type { EndReason } from '../events/types.ts'
+import type { EndReason } from '../events/reasons.ts'
 import type { Page, PageArgs } from '../schema/page.ts'
 import { parsePaging, toPage } from '../schema/page.ts'
 import {
@@ -57,7 +57,10 @@ export function prepareSession(ctx: Ctx, start: NewSessionOptions, now: Date): P
   const clientId = start.clientId ?? null
   return {
     token,
-    event: createEventRow(ctx, sessionStarted({ id, userId: start.userId, clientId }, start.kind)),
+    event: createEventRow(
+      ctx,
+      createEvent('session.started', { userId: start.userId, sessionId: id, clientId }, { kind: start.kind }),
+    ),
     values: {
       id,
       userId: start.userId,
@@ -148,7 +151,7 @@ export async function reauthenticateSession(
       userAgent: ctx.userAgent,
       now,
     },
-    createEventRow(ctx, sessionReauthenticated({ id: sessionId, userId, clientId: null })),
+    createEventRow(ctx, createEvent('session.reauthenticated', { userId, sessionId })),
   )
   return session && { session, token }
 }

@@ -1,7 +1,7 @@
 import type { Ctx } from '../context/context.ts'
 import type { FieldIssue } from '../core/errors.ts'
+import { createEvent } from '../events/create-event.ts'
 import { createEventRow } from '../events/log.ts'
-import { termsAccepted } from '../events/user-events.ts'
 import type { User } from '../generated/prisma/client.ts'
 import { storeTermsConsent } from './terms-consent.sql.ts'
 
@@ -29,6 +29,6 @@ export const selectRequiredTerms = (tenant: TermsSettings | null): string | null
 
 /** Stores the consent of an existing user. One statement. */
 export async function agreeToTerms(ctx: Ctx, userId: string, version: string): Promise<void> {
-  const event = createEventRow(ctx, termsAccepted(userId, version))
+  const event = createEventRow(ctx, createEvent('user.terms_accepted', { userId }, { version }))
   await storeTermsConsent(ctx.db, { userId, version, now: new Date() }, event)
 }

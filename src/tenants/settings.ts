@@ -2,8 +2,8 @@ import { isDeepStrictEqual } from 'node:util'
 import { invalidateTenant } from '../access/tenant-cache.ts'
 import type { Ctx } from '../context/context.ts'
 import { InvalidInput, NotFound } from '../core/errors.ts'
+import { createEvent } from '../events/create-event.ts'
 import { recordEvents } from '../events/log.ts'
-import { tenantUpdated } from '../events/management-events.ts'
 import { assertExpectedUpdatedAt, moveForward } from '../schema/expected-updated-at.ts'
 import { parseInput } from '../schema/input-shapes.ts'
 import { createBodyMapper } from '../schema/response-shapes.ts'
@@ -50,7 +50,7 @@ export async function updateSettings(ctx: Ctx, input: unknown): Promise<Tenant> 
     const changed = Object.fromEntries(changedFields.map((name) => [name, settings[name]]))
     const issues = findSettingIssues({ ...current, ...changed })
     if (issues.length > 0) throw new InvalidInput(issues)
-    await recordEvents(tx, ctx, [tenantUpdated(changedFields)])
+    await recordEvents(tx, ctx, [createEvent('tenant.updated', { changedFields })])
     invalidateTenant(tx)
     return tx.prisma.tenant.update({
       where: { tenantId: ctx.tenant },

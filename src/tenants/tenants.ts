@@ -7,8 +7,8 @@ import { Conflict, Forbidden, NotFound } from '../core/errors.ts'
 import type { Scope } from '../core/scopes.ts'
 import { SYSTEM_TENANT } from '../core/scopes.ts'
 import type { Db, Tx } from '../database/handle.ts'
+import { createEvent } from '../events/create-event.ts'
 import { recordEvents } from '../events/log.ts'
-import { tenantCreated, tenantDeleted } from '../events/management-events.ts'
 import type { Tenant as TenantModel } from '../generated/prisma/client.ts'
 import { createSigningKey } from '../keys/key-rotation.ts'
 import { invalidateKeys } from '../keys/keys.ts'
@@ -57,7 +57,7 @@ async function insertTenantWithKey(tx: Tx, ctx: Ctx, settings: TenantSettings): 
   if (count === 0) return false
   await deleteUnreferencedRows(tx)
   await createSigningKey(tx)
-  await recordEvents(tx, ctx, [tenantCreated(slug)])
+  await recordEvents(tx, ctx, [createEvent('tenant.created', { tenantId: slug })])
   invalidateTenantCaches(tx)
   return true
 }
@@ -74,7 +74,7 @@ export async function createTenant(ctx: Ctx, input: unknown): Promise<Tenant> {
   await ctx.db.transaction(async (tx) => {
     if (!(await insertTenantWithKey(tx.forTenant(slug), created, settings)))
       throw new Conflict([{ field: 'slug', description: 'is taken' }], 'The slug is taken.')
-    await recordEvents(tx, ctx, [tenantCreated(slug)])
+    await recordEvents(tx, ctx, [createEvent('tenant.created', { tenantId: slug })])
   })
   return getTenant(created)
 }
@@ -104,7 +104,7 @@ export async function deleteTenant(ctx: Ctx, slug: string): Promise<void> {
       const { count } = await deleted.prisma.tenant.deleteMany({ where: { tenantId: slug } })
       if (count === 0) throw new NotFound('tenant')
       await deleteUnreferencedRows(deleted)
-      await recordEvents(tx, ctx, [tenantDeleted(slug)])
+      await recordEvents(tx, ctx, [createEvent('tenant.deleted', { tenantId: slug })])
       invalidateTenantCaches(deleted)
     },
     { longestMs: DELETION_TIMEOUT_MS },

@@ -4,8 +4,8 @@ import type { Ctx } from '../context/context.ts'
 import { InvalidInput, NotFound } from '../core/errors.ts'
 import { getRoleScopes } from '../core/scopes.ts'
 import type { Db } from '../database/handle.ts'
+import { createEvent } from '../events/create-event.ts'
 import { recordEvents } from '../events/log.ts'
-import { rolesChanged } from '../events/user-events.ts'
 import type { User } from '../generated/prisma/client.ts'
 import { parseInput } from '../schema/input-shapes.ts'
 import { RoleSet } from './roles.fields.ts'
@@ -31,7 +31,7 @@ export async function setUserRoles(ctx: Ctx, id: string, input: unknown): Promis
 export async function addRoles(tx: Db, ctx: Ctx, userId: string, roles: readonly string[]): Promise<void> {
   const user = await updateUserRoles(tx, userId, [...roles])
   if (!user) return
-  await recordEvents(tx, ctx, [rolesChanged(userId, user.roles)])
+  await recordEvents(tx, ctx, [createEvent('role.changed', { userId }, { roles: user.roles.join(' ') })])
   await voidEnrollments(tx, userId)
 }
 

@@ -1,6 +1,6 @@
 import { requireNoEscalation } from '../access/require-scope.ts'
 import { voidEnrollments } from '../access/revocation/revocation.sql.ts'
-import { revokeAccess } from '../access/revocation/revocation.ts'
+import { createRevocationEvents, revokeAccess } from '../access/revocation/revocation.ts'
 import type { Ctx } from '../context/context.ts'
 import { newId, readIdPrefix } from '../core/crypto.ts'
 import type { FieldIssue } from '../core/errors.ts'
@@ -8,17 +8,10 @@ import { Conflict, InvalidInput, NotFound } from '../core/errors.ts'
 import { getRoleScopes } from '../core/scopes.ts'
 import { toAppError } from '../core/to-app-error.ts'
 import type { Db } from '../database/handle.ts'
+import type { NewEvent } from '../events/create-event.ts'
+import { createEvent } from '../events/create-event.ts'
 import { recordEvents } from '../events/log.ts'
-import { sessionEnded } from '../events/session-events.ts'
-import type { NewEvent, UserOrigin } from '../events/types.ts'
-import {
-  rolesChanged,
-  userCreated,
-  userDeleted,
-  userLocked,
-  userUnlocked,
-  userUpdated,
-} from '../events/user-events.ts'
+import type { UserOrigin } from '../events/types.ts'
 import type { Prisma, User } from '../generated/prisma/client.ts'
 import { toEmailKey } from '../schema/address-keys.ts'
 import { assertExpectedUpdatedAt } from '../schema/expected-updated-at.ts'
@@ -156,7 +149,7 @@ type EventUser = Pick<User, 'id' | 'locked' | 'roles'>
 
 /** The events of a new user. */
 export const createUserCreationEvents = (user: EventUser, origin: UserOrigin = null): NewEvent[] => [
-  userCreated(user.id, origin),
+  createEvent('user.created', { userId: user.id }, origin),
   ...createUserChangeEvents({
     user,
     changed: [...(user.locked ? ['locked'] : []), ...(user.roles.length > 0 ? ['roles'] : [])],
@@ -176,9 +169,11 @@ export function createUserChangeEvents({
 }): NewEvent[] {
   const changedFields = toChangedFields(changed.filter((column) => column !== 'locked' && column !== 'roles'))
   const events: NewEvent[] = []
-  if (changedFields.length > 0) events.push(userUpdated(user.id, changedFields))
-  if (changed.includes('roles')) events.push(rolesChanged(user.id, user.roles))
-  if (changed.includes('locked')) events.push(user.locked ? userLocked(user.id) : userUnlocked(user.id))
+  if (changedFields.length > 0) events.push(createEvent('user.updated', { userId: user.id, changedFields }))
+  if (changed.includes('roles'))
+    events.push(createEvent('role.changed', { userId: user.id }, { roles: user.roles.join(' ') }))
+  if (changed.includes('locked'))
+    events.push(createEvent(user.locked ? 'user.locked' : 'user.unlocked', { userId: user.id }))
   return events
 }
 
@@ -263,7 +258,7 @@ export async function deleteLockedUser(tx: Db, ctx: Ctx, id: string): Promise<vo
   const isSelf = ctx.actor.kind === 'user' && ctx.actor.userId === id
   // IP addresses in the events of the user are cleared.
   await recordEvents(tx, isSelf ? { ...ctx, ip: null } : ctx, [
-    ...sessions.map((session) => sessionEnded(session, 'deleted')),
-    userDeleted(id),
+    ...createRevocationEvents({ sessions, grants: [] }, 'deleted'),
+    createEvent('user.deleted', { userId: id }),
   ])
 }

@@ -6,8 +6,8 @@ import { newId } from '../../src/core/crypto.ts'
 import type { Db } from '../../src/database/handle.ts'
 import { onInserted } from '../../src/database/insertions.ts'
 import { statement } from '../../src/database/statement.ts'
+import { createEvent } from '../../src/events/create-event.ts'
 import { recordEvents } from '../../src/events/log.ts'
-import { userUpdated } from '../../src/events/user-events.ts'
 import { test } from '../support/fixtures.ts'
 import { recordStatements } from '../support/statements.ts'
 
@@ -68,7 +68,9 @@ describe('a transaction', () => {
     onTestFinished(subscribe(EVENTS_TOPIC, (message) => message === tenant && woken.push(message)))
     const work = ctx.db.transaction(async (tx) => {
       const user = await insertUser(tx)
-      await recordEvents(tx, ctx, [userUpdated(String(user?.id), ['name'])])
+      await recordEvents(tx, ctx, [
+        createEvent('user.updated', { userId: String(user?.id), changedFields: ['name'] }),
+      ])
       fail()
     })
     await expect(work).rejects.toThrow('the work failed')
@@ -92,7 +94,9 @@ describe('a transaction', () => {
     onTestFinished(subscribe(EVENTS_TOPIC, (message) => message === tenant && woken.push(message)))
     await ctx.db.transaction(async (tx) => {
       const user = await insertUser(tx)
-      await recordEvents(tx, ctx, [userUpdated(String(user?.id), ['name'])])
+      await recordEvents(tx, ctx, [
+        createEvent('user.updated', { userId: String(user?.id), changedFields: ['name'] }),
+      ])
       expect(woken).toEqual([])
     })
     expect(woken).toEqual([tenant])

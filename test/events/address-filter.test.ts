@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest'
+import { createEvent } from '../../src/events/create-event.ts'
 import { selectEventPage } from '../../src/events/list.sql.ts'
 import { recordEvents } from '../../src/events/log.ts'
-import { signInFailed } from '../../src/events/session-events.ts'
 import { lockUser, updateUser } from '../../src/users/users.ts'
 import { newTenant, tokenFor } from '../support/actors.ts'
 import { sql } from '../support/database.ts'
@@ -106,11 +106,11 @@ describe('the filter of events by address', () => {
     for (const index of [0, 1, 0])
       await ctx.db.transaction((tx) =>
         recordEvents(tx, ctx, [
-          signInFailed('email', {
-            clientId: `key-${index}`,
-            addressHash: hashes[index] as Buffer,
-            reason: 'unknown',
-          }),
+          createEvent(
+            'signin.failed',
+            { clientId: `key-${index}`, addressHash: hashes[index] as Buffer },
+            { method: 'passcode', channel: 'email', reason: 'unknown' },
+          ),
         ]),
       )
     await logOf(tenant)

@@ -204,7 +204,10 @@ describe('the event log', () => {
         expect(events.length, JSON.stringify(answer.body)).toBeGreaterThan(0)
         for (const event of events) {
           expect(EVENT_TYPES).toContain(event.type)
-          expect(EVENTS[event.type as EventType].safeParse(event.detail).error, event.type).toBeUndefined()
+          expect(
+            EVENTS[event.type as EventType].detail.safeParse(event.detail).error,
+            event.type,
+          ).toBeUndefined()
           expect(event.ip).toBe('127.0.0.1')
           expect(event.actorClientId).toBe(
             as === 'user' ? fixture.clientId : (fixture.ctx.actor as { clientId: string }).clientId,

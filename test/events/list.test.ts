@@ -1,9 +1,9 @@
 import { describe, expect } from 'vitest'
 import { createClient, getClient } from '../../src/clients/clients.ts'
 import { type Ctx, createPlatformCtx } from '../../src/context/context.ts'
+import { createEvent } from '../../src/events/create-event.ts'
 import { listEvents } from '../../src/events/list.ts'
 import { type LogEvent, recordEvents } from '../../src/events/log.ts'
-import { signInFailed } from '../../src/events/session-events.ts'
 import { verifySignInPasscode } from '../../src/passcodes/passcodes.ts'
 import { sendSignInPasscode } from '../../src/passcodes/send-passcode.ts'
 import { createUser } from '../../src/users/users.ts'
@@ -76,7 +76,11 @@ describe('a listed event', () => {
     }
     await anonymous.db.transaction((tx) =>
       recordEvents(tx, anonymous, [
-        signInFailed('email', { clientId: null, addressHash: Buffer.alloc(32), reason: 'unknown' }),
+        createEvent(
+          'signin.failed',
+          { clientId: null, addressHash: Buffer.alloc(32) },
+          { method: 'passcode', channel: 'email', reason: 'unknown' },
+        ),
       ]),
     )
     const unknown = { userId: null, clientId: null, tenantId: null }

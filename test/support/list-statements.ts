@@ -7,7 +7,7 @@ import { buildEventPageStatement, type EventQuery } from '../../src/events/list.
 import type { Paging } from '../../src/schema/page.ts'
 import type { SessionFilter } from '../../src/sessions/session-list.fields.ts'
 import { sessionCountStatement, sessionPageStatement } from '../../src/sessions/session-list.sql.ts'
-import { SESSION_LISTS } from '../../src/sessions/session-list-plans.ts'
+import { SESSION_LISTS } from '../../src/sessions/session-list.ts'
 import { USER_FILTER } from '../../src/users/list/user-filter.fields.ts'
 import { buildUserCountStatement, buildUserPageStatement } from '../../src/users/list/user-list.sql.ts'
 import { USER_LISTS } from '../../src/users/list/user-list-plans.ts'

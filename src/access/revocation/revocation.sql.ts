@@ -1,6 +1,6 @@
 import type { Db } from '../../database/handle.ts'
 import { type RowOf, statement, typed } from '../../database/statement.ts'
-import type { EndReason } from '../../events/types.ts'
+import type { EndReason } from '../../events/reasons.ts'
 import {
   buildDeleteDeviceCodesSql,
   buildEndSessionsSql,

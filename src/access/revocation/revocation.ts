@@ -1,9 +1,9 @@
 import type { Ctx } from '../../context/context.ts'
 import type { Db } from '../../database/handle.ts'
-import { grantRevoked } from '../../events/grant-events.ts'
+import type { NewEvent } from '../../events/create-event.ts'
+import { createEvent } from '../../events/create-event.ts'
 import { createEventRow, recordEvents } from '../../events/log.ts'
-import { sessionEnded } from '../../events/session-events.ts'
-import type { EndReason, GrantEndReason, NewEvent } from '../../events/types.ts'
+import type { EndReason, GrantEndReason } from '../../events/reasons.ts'
 import { type GrantScope, revokeGrantRows } from './grant-revocation.sql.ts'
 import {
   type EndedSession,
@@ -24,8 +24,20 @@ export type AccessScope =
 
 /** Creates the events of ended sessions, then those of revoked grants. */
 export const createRevocationEvents = ({ sessions, grants }: Revoked, reason: EndReason): NewEvent[] => [
-  ...sessions.map((session) => sessionEnded(session, reason)),
-  ...grants.map((grant) => grantRevoked(grant, reason)),
+  ...sessions.map((session) =>
+    createEvent(
+      'session.ended',
+      { userId: session.userId, sessionId: session.id, clientId: session.clientId },
+      { reason },
+    ),
+  ),
+  ...grants.map((grant) =>
+    createEvent(
+      'grant.revoked',
+      { userId: grant.userId, sessionId: grant.sessionId, grantId: grant.id, clientId: grant.clientId },
+      { reason },
+    ),
+  ),
 ]
 
 /**
@@ -93,7 +105,7 @@ export const revokeGrants = (
   now: Date,
 ): Promise<boolean> =>
   revokeGrantRows(tx, scope, {
-    grantEvent: createEventRow(ctx, grantRevoked(null, reason)),
-    sessionEvent: createEventRow(ctx, sessionEnded(null, 'revoked')),
+    grantEvent: createEventRow(ctx, createEvent('grant.revoked', null, { reason })),
+    sessionEvent: createEventRow(ctx, createEvent('session.ended', null, { reason: 'revoked' })),
     now,
   })

@@ -1,6 +1,6 @@
 import type { Ctx } from '../../context/context.ts'
 import type { Tx } from '../../database/handle.ts'
-import { credentialEnrolled } from '../../events/credential-events.ts'
+import { createEvent } from '../../events/create-event.ts'
 import { recordEvents } from '../../events/log.ts'
 import type { Device } from '../credentials.fields.ts'
 import { toDeviceRow } from '../device.ts'
@@ -26,6 +26,8 @@ export async function insertPasskey(
   await tx.prisma.credential.create({
     data: { ...ofUser, ...passkey, ...toDeviceRow(device), byManagement, createdAt: now },
   })
-  await recordEvents(tx, ctx, [credentialEnrolled({ id: passkey.id, userId })])
+  await recordEvents(tx, ctx, [
+    createEvent('credential.enrolled', { userId, credentialId: passkey.id }, { type: 'public-key' }),
+  ])
   return true
 }

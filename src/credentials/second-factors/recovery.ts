@@ -5,7 +5,7 @@ import { sha256 } from '../../core/crypto.ts'
 import { env } from '../../core/env.ts'
 import { deliverMessage, type Recipient } from '../../delivery/deliver-message.ts'
 import { buildRecoveryNotice } from '../../delivery/messages/recovery-link.ts'
-import { enrollmentCanceled } from '../../events/credential-events.ts'
+import { createEvent } from '../../events/create-event.ts'
 import { recordEvents } from '../../events/log.ts'
 import type { Enrollee } from '../enrollment.sql.ts'
 
@@ -62,7 +62,10 @@ export async function cancelRecovery(ctx: Ctx, token: string, now = new Date()):
       data: { usedAt: now, challenge: null },
       select: { userId: true },
     })
-    if (canceled) await recordEvents(tx, toUserCtx(ctx, canceled), [enrollmentCanceled(canceled.userId)])
+    if (canceled)
+      await recordEvents(tx, toUserCtx(ctx, canceled), [
+        createEvent('credential.enrollment_canceled', { userId: canceled.userId }),
+      ])
     return canceled !== undefined
   })
 }

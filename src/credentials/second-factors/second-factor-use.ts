@@ -2,7 +2,7 @@ import type { Ctx } from '../../context/context.ts'
 import { unseal } from '../../core/crypto.ts'
 import { RateLimited } from '../../core/errors.ts'
 import type { Tx } from '../../database/handle.ts'
-import { recoveryCodeUsed } from '../../events/credential-events.ts'
+import { createEvent } from '../../events/create-event.ts'
 import { recordEvents } from '../../events/log.ts'
 import type { SecondFactorName } from '../../model/sign-in-methods.ts'
 import { hashRecoveryCode } from './recovery-codes.ts'
@@ -47,7 +47,13 @@ async function useRecovery(tx: Tx, ctx: Ctx, { userId, code }: PresentedFactor, 
   const codeHash = hashRecoveryCode(ctx.tenant, userId, code)
   const used = await useRecoveryCode(tx, { userId, codeHash, now })
   if (!used) return null
-  await recordEvents(tx, ctx, [recoveryCodeUsed({ id: used.id, userId }, used.remaining)])
+  await recordEvents(tx, ctx, [
+    createEvent(
+      'credential.recovery_code_used',
+      { userId, credentialId: used.id },
+      { remaining: used.remaining },
+    ),
+  ])
   return { remainingCodes: used.remaining }
 }
 

@@ -1,7 +1,7 @@
 import type { Ctx } from '../../context/context.ts'
 import { NotFound, UserLocked } from '../../core/errors.ts'
 import type { Db, Tx } from '../../database/handle.ts'
-import { credentialEnrolled, credentialRevoked } from '../../events/credential-events.ts'
+import { createEvent } from '../../events/create-event.ts'
 import { recordEvents } from '../../events/log.ts'
 import type { SecondFactorType } from '../../model/credential-types.ts'
 import { announceAccountChange } from '../../users/deletion/account-notices.ts'
@@ -50,8 +50,10 @@ export async function insertSecondFactor(
   const { count } = await prisma.credential.createMany({ data: [row], skipDuplicates: true })
   if (count > 0)
     await recordEvents(tx, ctx, [
-      ...replaced.map((former) => credentialRevoked({ id: former.id, userId, type })),
-      credentialEnrolled({ id, userId, type }),
+      ...replaced.map((former) =>
+        createEvent('credential.revoked', { userId, credentialId: former.id }, { type }),
+      ),
+      createEvent('credential.enrolled', { userId, credentialId: id }, { type }),
     ])
   return { isStored: count > 0, isReplacement: replaced.length > 0 }
 }

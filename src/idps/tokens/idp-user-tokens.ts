@@ -1,6 +1,6 @@
 import type { Ctx } from '../../context/context.ts'
 import { unseal } from '../../core/crypto.ts'
-import { idpUserTokensRead } from '../../events/credential-events.ts'
+import { createEvent } from '../../events/create-event.ts'
 import { recordEvents } from '../../events/log.ts'
 import { assertLinkIds } from '../idp-users.ts'
 import { toTokenPurpose } from './kept-tokens.ts'
@@ -24,7 +24,7 @@ export type IdpUserTokens = {
 export async function getIdpUserTokens(ctx: Ctx, userId: string, idpId: string): Promise<IdpUserTokens> {
   assertLinkIds(userId, idpId)
   const { linkId, accessToken, scopes, expiresAt } = await loadFreshTokens(ctx, { userId, idpId })
-  await recordEvents(ctx.db, ctx, [idpUserTokensRead({ id: linkId, userId, idpId })])
+  await recordEvents(ctx.db, ctx, [createEvent('idpuser.tokens_read', { userId, linkId, idpId })])
   const opened = unseal(toTokenPurpose(ctx.tenant, linkId, 'accessToken'), accessToken).toString()
   return { userId, idpId, accessToken: opened, scopes, expiresAt }
 }

@@ -3,7 +3,7 @@ import type { Ctx } from '../../context/context.ts'
 import { randomToken, unseal } from '../../core/crypto.ts'
 import { Conflict, InvalidInput, NotFound } from '../../core/errors.ts'
 import { addSeconds } from '../../core/time.ts'
-import { idpUserTokensDeleted } from '../../events/credential-events.ts'
+import { createEvent } from '../../events/create-event.ts'
 import { recordEvents } from '../../events/log.ts'
 import type { IdentityProvider } from '../../generated/prisma/client.ts'
 import { requireProvider } from '../external-identity.ts'
@@ -112,7 +112,10 @@ async function refreshByClaim(
     }
     const isDeleted = await ctx.db.transaction(async (tx) => {
       const { count } = await tx.prisma.idpUserToken.deleteMany({ where: claimed })
-      if (count > 0) await recordEvents(tx, ctx, [idpUserTokensDeleted({ id: linkId, userId, idpId })])
+      if (count > 0)
+        await recordEvents(tx, ctx, [
+          createEvent('idpuser.tokens_deleted', { userId, linkId, idpId }, { reason: 'refused' }),
+        ])
       return count > 0
     })
     if (!isDeleted) return null

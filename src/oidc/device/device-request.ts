@@ -4,10 +4,8 @@ import { takeGrant } from '../../coordination/person-budgets.ts'
 import { consumeLimit } from '../../coordination/rate-limits.ts'
 import { seal, unseal } from '../../core/crypto.ts'
 import { Handle } from '../../database/handle.ts'
-import type { DeviceSubject } from '../../events/grant-events.ts'
-import { deviceApproved, deviceDenied } from '../../events/grant-events.ts'
+import { type About, createEvent, type NewEvent } from '../../events/create-event.ts'
 import { createEventRow } from '../../events/log.ts'
-import type { EventOf } from '../../events/types.ts'
 import type { AuthorizationState } from '../authorize/evaluate-request.ts'
 import type { Interaction } from '../interactions/interactions.ts'
 import { hashHandle } from '../interactions/interactions.ts'
@@ -63,13 +61,13 @@ const toDecidedDevice = (request: DeviceRequest, interaction: Interaction, now: 
 function toDecisionEvent(
   ctx: Ctx,
   { signInState: state, client }: AuthorizationState,
-  createEvent: (device: DeviceSubject) => EventOf<'device.approved'> | EventOf<'device.denied'>,
+  toEvent: (device: About<'device.approved' | 'device.denied'>) => NewEvent,
 ): object {
   const device = { userId: state?.userId ?? null, sessionId: state?.id ?? null, clientId: client.id }
   const userCtx = state
     ? toUserCtx(ctx, { userId: state.userId, sessionId: state.id, clientId: client.id })
     : ctx
-  return createEventRow(userCtx, createEvent(device))
+  return createEventRow(userCtx, toEvent(device))
 }
 
 /**
@@ -91,7 +89,9 @@ export async function approveDeviceRequest(
     ctx.db,
     toDecidedDevice(request, interaction, new Date()),
     { userId: state.userId, sessionId: state.id, scopes, authenticatedAt, amr },
-    toDecisionEvent(ctx, authorization, (device) => deviceApproved(device, scopes)),
+    toDecisionEvent(ctx, authorization, (device) =>
+      createEvent('device.approved', device, { scope: scopes.join(' ') }),
+    ),
   )
 }
 
@@ -105,6 +105,6 @@ export async function denyDeviceRequest(
   return denyDevice(
     ctx.db,
     toDecidedDevice(request, interaction, new Date()),
-    toDecisionEvent(ctx, authorization, deviceDenied),
+    toDecisionEvent(ctx, authorization, (device) => createEvent('device.denied', device)),
   )
 }

@@ -1,7 +1,7 @@
 import { randomToken, sha256 } from '../../core/crypto.ts'
 import type { Diagnostics } from '../../core/oauth-error.ts'
 import { OAuthError } from '../../core/oauth-error.ts'
-import { grantCreated } from '../../events/grant-events.ts'
+import { createEvent } from '../../events/create-event.ts'
 import { createEventRow } from '../../events/log.ts'
 import { type DevicePoll, pollDeviceCode } from '../device/device-polls.sql.ts'
 import type { TokenRequest, TokenResponse } from '../model/token-request.ts'
@@ -53,7 +53,7 @@ export async function redeemDeviceCode(request: TokenRequest): Promise<TokenResp
     { codeHash, clientId: client.id, withClaims: client.idTokenClaims },
     POLL_TOLERANCE,
     buildGrantTerms(client, dpopJkt, secret, new Date()),
-    createEventRow(ctx, grantCreated()),
+    createEventRow(ctx, createEvent('grant.created', null)),
   )
   if (!poll?.grant) throw toPollError(poll)
   return issueNewGrantTokens(request, poll.grant, secret)

@@ -5,7 +5,7 @@ import { sha256 } from '../../core/crypto.ts'
 import { type Diagnostics, OAuthError } from '../../core/oauth-error.ts'
 import { parseScopeList } from '../../core/scopes.ts'
 import { addSeconds } from '../../core/time.ts'
-import { grantRefreshed } from '../../events/grant-events.ts'
+import { createEvent } from '../../events/create-event.ts'
 import { createEventRow } from '../../events/log.ts'
 import { selectGrantableScopes } from '../model/scopes.ts'
 import { requireParameter, type TokenRequest, type TokenResponse } from '../model/token-request.ts'
@@ -55,7 +55,7 @@ export async function refreshTokens(request: TokenRequest): Promise<TokenRespons
     // A token from before the setting is not bound, so that any key would be accepted (RFC 9449, section 5).
     mustBeBound: isPublicClient(client) && client.dpopBoundAccessTokens,
   }
-  const event = createEventRow(ctx, grantRefreshed())
+  const event = createEventRow(ctx, createEvent('grant.refreshed', null))
   const grant = await refreshGrant(ctx.db, presented, event)
   if (!grant) throw await createRefreshError(ctx, presented)
   if (grant.outcome === 'replayed') {

@@ -1,6 +1,6 @@
 import { createPlatformCtx } from '../../context/context.ts'
 import { startOutbox } from '../../delivery/outbox/outbox.ts'
-import { logoutAttempted } from '../../events/grant-events.ts'
+import { createEvent } from '../../events/create-event.ts'
 import { createEventRow } from '../../events/log.ts'
 import { isAccepted, type LogoutAnswer, sendLogoutToken } from './backchannel-logout.ts'
 import { LOGOUT_DELIVERIES, type LogoutDelivery } from './logout-deliveries.sql.ts'
@@ -18,6 +18,6 @@ export const startLogoutDeliveries = (): (() => Promise<void>) =>
     createEvent: ({ tenantId, attempts }, result, answer) =>
       createEventRow(
         createPlatformCtx(tenantId),
-        logoutAttempted(`logout.${result}`, { attempts, ...answer }),
+        createEvent(`logout.${result}`, null, { attempts, ...answer }),
       ),
   })

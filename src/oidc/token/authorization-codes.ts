@@ -8,7 +8,7 @@ import { newId, sha256, sha256Base64url } from '../../core/crypto.ts'
 import { type Diagnostics, OAuthError } from '../../core/oauth-error.ts'
 import { addSeconds } from '../../core/time.ts'
 import { Handle } from '../../database/handle.ts'
-import { grantCreated } from '../../events/grant-events.ts'
+import { createEvent } from '../../events/create-event.ts'
 import { createEventRow } from '../../events/log.ts'
 import type { Authentication } from '../model/authentication.ts'
 import type { AuthorizeRequest } from '../model/authorize-request.ts'
@@ -121,7 +121,7 @@ export async function redeemCode(
         appType: client.appType,
         withClaims: client.idTokenClaims || contents.claims !== null,
       },
-      createEventRow(ctx, grantCreated()),
+      createEventRow(ctx, createEvent('grant.created', null)),
     ))
   if (redeemed) return { ...contents, ...redeemed, offline: contents.scopes.includes('offline_access') }
   const { grantId } = contents

@@ -9,9 +9,8 @@ import {
   usePasskey,
   verifyPasskey,
 } from '../../../credentials/passkeys/passkeys.ts'
-import { counterDecreased } from '../../../events/credential-events.ts'
+import { createEvent } from '../../../events/create-event.ts'
 import { recordEvents } from '../../../events/log.ts'
-import { passkeyFailed } from '../../../events/session-events.ts'
 import { limitUnauthenticated } from '../../../passcodes/network-limits.ts'
 import type { BrowserAccount } from '../../../sessions/browser-accounts.ts'
 import { enterBrowserSession } from '../../../sessions/sessions.ts'
@@ -93,7 +92,9 @@ async function recordPasskeyRejection(
   await saveInteraction(ctx.tenant, { ...counted, progress })
   await limitUnauthenticated('rejectPasskey', ctx)
   const { clientId } = counted.request
-  await recordEvents(ctx.db, ctx, [passkeyFailed(userId, { clientId, reason: problem })])
+  await recordEvents(ctx.db, ctx, [
+    createEvent('signin.failed', { userId, clientId }, { method: 'passkey', reason: problem }),
+  ])
 }
 
 /**
@@ -121,7 +122,9 @@ async function recordDecreasedCounter(
   { id, userId, formerSignCount: from, signCount: to }: ProvenPasskey,
 ): Promise<void> {
   if (from === null) return
-  await recordEvents(ctx.db, ctx, [counterDecreased({ id, userId }, { from, to })])
+  await recordEvents(ctx.db, ctx, [
+    createEvent('credential.counter_decreased', { userId, credentialId: id }, { from, to }),
+  ])
 }
 
 /**

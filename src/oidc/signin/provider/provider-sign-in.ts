@@ -1,9 +1,9 @@
 import type { Ctx } from '../../../context/context.ts'
 import { toUserCtx } from '../../../context/context.ts'
 import { InvalidInput, Unavailable, UserLocked } from '../../../core/errors.ts'
+import { createEvent } from '../../../events/create-event.ts'
 import { recordEvents } from '../../../events/log.ts'
-import { providerFailed } from '../../../events/session-events.ts'
-import type { SignInFailure } from '../../../events/types.ts'
+import type { SignInFailure } from '../../../events/reasons.ts'
 import type { IdentityProvider } from '../../../generated/prisma/client.ts'
 import type { ExternalIdentity } from '../../../idps/external-identity.ts'
 import { useLink } from '../../../idps/idp-sign-in.ts'
@@ -214,6 +214,16 @@ export async function recordRejection(
 ): Promise<void> {
   await limitUnauthenticated('rejectIdentity', ctx)
   await recordEvents(ctx.db, ctx, [
-    providerFailed(userId, { clientId, idpId, reason, error: code, explanation }),
+    createEvent(
+      'signin.failed',
+      { userId, clientId, idpId },
+      {
+        method: 'provider',
+        reason,
+        error: code || undefined,
+        cause: explanation?.cause,
+        diagnostics: explanation?.diagnostics ?? undefined,
+      },
+    ),
   ])
 }

@@ -8,9 +8,9 @@ import type { Db } from '../../../database/handle.ts'
 import { deliverInBackground } from '../../../delivery/background.ts'
 import { deliverMail } from '../../../delivery/mail.ts'
 import { buildRecoveryCodeNotice } from '../../../delivery/messages/recovery-code-used.ts'
+import { createEvent } from '../../../events/create-event.ts'
 import { recordEvents } from '../../../events/log.ts'
-import { secondFactorFailed } from '../../../events/session-events.ts'
-import type { SignInFailure } from '../../../events/types.ts'
+import type { SignInFailure } from '../../../events/reasons.ts'
 import { type ProviderOrigin, storeProviderSession } from '../../../idps/provider/provider-sessions.ts'
 import type { SecondFactorName } from '../../../model/sign-in-methods.ts'
 import type { BrowserAccount } from '../../../sessions/browser-accounts.ts'
@@ -128,7 +128,7 @@ export async function signInBySecondFactor(
   } catch (error) {
     const reason = toFailureReason(error)
     if (!reason) throw error
-    await recordEvents(ctx.db, ctx, [secondFactorFailed(userId, { clientId, method, reason })])
+    await recordEvents(ctx.db, ctx, [createEvent('signin.failed', { userId, clientId }, { method, reason })])
     throw error instanceof UserLocked ? new RejectedSecondFactor('locked') : error
   }
 }

@@ -11,8 +11,8 @@ import {
   type TotpEnrollment,
   type TotpOwner,
 } from '../../../credentials/second-factors/totp-enrollment.ts'
+import { createEvent } from '../../../events/create-event.ts'
 import { recordEvents } from '../../../events/log.ts'
-import { secondFactorFailed } from '../../../events/session-events.ts'
 import { announceAccountChange } from '../../../users/deletion/account-notices.ts'
 import {
   createExpiredSignInError,
@@ -116,7 +116,9 @@ export async function signInByNewTotp(
   } catch (error) {
     const reason = toFailureReason(error)
     if (!reason) throw error
-    await recordEvents(ctx.db, ctx, [secondFactorFailed(userId, { clientId, method: 'totp', reason })])
+    await recordEvents(ctx.db, ctx, [
+      createEvent('signin.failed', { userId, clientId }, { method: 'totp', reason }),
+    ])
     throw new RejectedSecondFactor(reason)
   }
 }

@@ -2,9 +2,9 @@ import type { Ctx } from '../../../context/context.ts'
 import { Conflict, NotFound, Unavailable } from '../../../core/errors.ts'
 import { measureJson } from '../../../core/json/json-size.ts'
 import { Handle } from '../../../database/handle.ts'
-import { idpUserLinkFailed } from '../../../events/credential-events.ts'
+import { createEvent } from '../../../events/create-event.ts'
 import { recordEvents } from '../../../events/log.ts'
-import type { LinkFailure } from '../../../events/types.ts'
+import type { LinkFailure } from '../../../events/reasons.ts'
 import { linkProvenIdentity } from '../../../idps/idp-links.ts'
 import { unsealPendingTokens } from '../../../idps/tokens/kept-tokens.ts'
 import { announceAccountChange } from '../../../users/deletion/account-notices.ts'
@@ -63,6 +63,6 @@ export async function linkPending(
   } catch (error) {
     const reason = toLinkFailure(error)
     if (reason === null) throw error
-    await recordEvents(ctx.db, ctx, [idpUserLinkFailed({ userId, idpId }, reason)])
+    await recordEvents(ctx.db, ctx, [createEvent('idpuser.link_failed', { userId, idpId }, { reason })])
   }
 }

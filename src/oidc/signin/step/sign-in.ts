@@ -1,8 +1,9 @@
 import { upsertConsent } from '../../../consents/consents.sql.ts'
+import { toConsentDetail } from '../../../consents/consents.ts'
 import type { Ctx } from '../../../context/context.ts'
 import { toUserCtx } from '../../../context/context.ts'
 import { takeConsent } from '../../../coordination/person-budgets.ts'
-import { consentGranted } from '../../../events/grant-events.ts'
+import { createEvent } from '../../../events/create-event.ts'
 import { recordEvents } from '../../../events/log.ts'
 import type { NeedsSecondFactor } from '../../../passcodes/passcodes.ts'
 import { parsePhoneNumber } from '../../../schema/phone-numbers.ts'
@@ -167,7 +168,13 @@ export async function grantConsent(
   await ctx.db.transaction(async (tx) => {
     const consent = { userId, clientId: client.id, scopes, claims, resources }
     await upsertConsent(tx, { ...consent, now: new Date() })
-    await recordEvents(tx, userCtx, [consentGranted(consent, state.id)])
+    await recordEvents(tx, userCtx, [
+      createEvent(
+        'consent.granted',
+        { userId, sessionId: state.id, clientId: client.id },
+        toConsentDetail(consent),
+      ),
+    ])
   })
   await saveInteraction(ctx.tenant, {
     ...interaction,
