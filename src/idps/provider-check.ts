@@ -133,7 +133,7 @@ export async function testIdentityProvider(
   input: unknown = {},
 ): Promise<ProviderTest> {
   parseInput(ProviderTestInput, input)
-  const row = await findProviderRow(ctx.tenant, idpId)
+  const row = await findProviderRow(ctx.db, idpId)
   if (!row) throw new NotFound('identity provider')
   const findings = await collectFindings(() => requireProvider(row))
   const succeeded = findings.every(({ status }) => status !== 'failed')

@@ -1,5 +1,5 @@
 import type { TenantIdp } from '../access/tenant.sql.ts'
-import { Handle } from '../database/handle.ts'
+import type { Db } from '../database/handle.ts'
 import type { IdentityProvider } from '../generated/prisma/client.ts'
 import { isIdpId } from '../schema/idp-id.ts'
 import { listMissingFields } from './missing-fields.ts'
@@ -28,9 +28,10 @@ export const listSignInProviders = ({ idps }: { idps: readonly SignInProvider[] 
   )
 
 /** The row of a provider, with sealed secrets; null when there is none. One statement. */
-export const findProviderRow = async (tenant: string, idpId: string): Promise<IdentityProvider | null> =>
+export const findProviderRow = async (
+  { prisma, tenant }: Db,
+  idpId: string,
+): Promise<IdentityProvider | null> =>
   isIdpId(idpId)
-    ? new Handle({ tenant }).prisma.identityProvider.findUnique({
-        where: { tenantId_id: { tenantId: tenant, id: idpId } },
-      })
+    ? prisma.identityProvider.findUnique({ where: { tenantId_id: { tenantId: tenant, id: idpId } } })
     : null

@@ -16,7 +16,6 @@ const UNLIMITED: Record<string, string> = {
   'src/coordination/row-changes.ts': 'one statement is for all caches',
   'src/delivery/outbox/outbox.ts': 'sends messages in the background',
   'src/events/tail.ts': 'one read is for all readers',
-  'src/idps/sign-in-providers.ts': 'callers share what a cache loads',
   'src/keys/keys.ts': 'callers share what a cache loads',
   'src/sessions/browser-accounts.ts': 'is for hosted pages',
   'src/sessions/sessions.ts': 'is for hosted pages',

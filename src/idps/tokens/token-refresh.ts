@@ -138,7 +138,7 @@ export async function loadFreshTokens(ctx: Ctx, target: TokenTarget): Promise<Ke
     if (!current.hasRefreshToken) throw createExpiredError()
     if (Date.now() > deadline) throw toUnavailable('too slow', 'another refresh is under way')
     // The refresh token goes to the provider as it is read here: a change of it deletes the token or fails the claim.
-    const row = current.isRefreshing ? null : await findProviderRow(ctx.tenant, target.idpId)
+    const row = current.isRefreshing ? null : await findProviderRow(ctx.db, target.idpId)
     const claim = { linkId, refreshId: randomToken() }
     const staleAt = addSeconds(new Date(), MIN_REMAINING_SECONDS)
     const sealed = row && (await claimRefresh(ctx.db, { ...claim, staleAt, provenAt: row.updatedAt }))

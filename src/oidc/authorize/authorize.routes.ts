@@ -57,7 +57,7 @@ async function readRequest(call: TenantCall, sent: URLSearchParams): Promise<Rea
   const { ctx, tenant } = call
   call.setClient(sent.get('client_id'))
   const isPushed = isPushedRequest(sent)
-  const opened = isPushed ? await openPushedRequest(ctx.tenant, sent) : { params: sent }
+  const opened = isPushed ? await openPushedRequest(ctx.db, sent) : { params: sent }
   if ('pendingHandle' in opened) return opened
   const clientId = opened.params.get('client_id') ?? ''
   await loadDocumentClient(ctx, tenant, clientId)
@@ -107,7 +107,7 @@ async function resumeSignIn(call: TenantCall, handle: string, params: URLSearchP
   if (!tenant.loginUrl) return redirectTo(path)
   const cookies = event.req.headers.get('cookie')
   const presented = { handle, cookie: readInteractionKey(ctx.tenant, handle, cookies) }
-  const interaction = await findInteraction(ctx.tenant, presented)
+  const interaction = await findInteraction(ctx.db, presented)
   if (!interaction) return redirectTo(path)
   const { request, progress, key } = interaction
   const { next } = await evaluateRequest(ctx, request, progress, readSessionTokens(ctx.tenant, cookies))

@@ -24,7 +24,7 @@ async function handlePush(call: TenantCall): Promise<Response> {
   const params = extractPushedParameters(request)
   await limitPendingRequest(request)
   await validateParameters(request.tenant, request.client, params, { isPushed: true })
-  return createUncachedJson(await storePushedRequest(request.ctx.tenant, request.client.id, params), {
+  return createUncachedJson(await storePushedRequest(request.ctx.db, request.client.id, params), {
     status: 201,
   })
 }

@@ -2,7 +2,7 @@ import { isClientId } from '../../access/client-ids.ts'
 import { computeMac, randomToken, sha256 } from '../../core/crypto.ts'
 import { type Diagnostics, OAuthError } from '../../core/oauth-error.ts'
 import { addSeconds } from '../../core/time.ts'
-import { Handle } from '../../database/handle.ts'
+import type { Db } from '../../database/handle.ts'
 import { hashHandle, type ResumableSignIn } from '../interactions/interactions.ts'
 import {
   createInvalidRequestError,
@@ -51,13 +51,13 @@ export type PushedRequestResponse = { request_uri: string; expires_in: number }
 
 /** Stores a validated request for 90 s. One statement. */
 export async function storePushedRequest(
-  tenant: string,
+  db: Db,
   clientId: string,
   params: URLSearchParams,
   now = new Date(),
 ): Promise<PushedRequestResponse> {
   const reference = randomToken()
-  await insertPushedRequest(new Handle({ tenant }), {
+  await insertPushedRequest(db, {
     requestHash: sha256(reference),
     clientId,
     parameters: [...params],
@@ -92,7 +92,7 @@ type RequestInUse = { params: URLSearchParams; signIn?: ResumableSignIn } | { pe
  * See docs/decisions/0125.
  */
 export async function openPushedRequest(
-  tenant: string,
+  db: Db,
   params: URLSearchParams,
   now = new Date(),
 ): Promise<RequestInUse> {
@@ -102,7 +102,7 @@ export async function openPushedRequest(
   const reference = (readParameter(params, 'request_uri') ?? '').slice(REQUEST_URI_PREFIX.length)
   const handle = computeHandle(reference)
   const requestHash = sha256(reference)
-  const { parameters, expiresAt, isPending } = await usePushedRequest(new Handle({ tenant }), {
+  const { parameters, expiresAt, isPending } = await usePushedRequest(db, {
     ...{ requestHash, handleHash: hashHandle({ handle }), clientId, now },
   })
   if (parameters && expiresAt)
@@ -110,17 +110,13 @@ export async function openPushedRequest(
   if (isPending) return { pendingHandle: handle }
   throw new OAuthError('invalid_request_uri', 'The request_uri is unknown, expired or already used.', {
     redirect: false,
-    diagnostics: await diagnosePushedRequest(tenant, requestHash, clientId),
+    diagnostics: await diagnosePushedRequest(db, requestHash, clientId),
   })
 }
 
 /** Explains why a request_uri was rejected: one statement, only after a rejection. */
-async function diagnosePushedRequest(
-  tenant: string,
-  requestHash: Buffer,
-  clientId: string,
-): Promise<Diagnostics> {
-  const found = await selectPushedRequest(new Handle({ tenant }), requestHash)
+async function diagnosePushedRequest(db: Db, requestHash: Buffer, clientId: string): Promise<Diagnostics> {
+  const found = await selectPushedRequest(db, requestHash)
   if (!found) return { reason: 'it was used before, was never pushed here, or expired long ago' }
   if (found.clientId !== clientId)
     return { reason: 'another client pushed it', pushed_by: found.clientId, client_id: clientId }

@@ -13,7 +13,6 @@ import { requireStorage } from '../../coordination/storage-budgets.ts'
 import { issuerOf } from '../../core/issuer.ts'
 import type { Diagnostics } from '../../core/oauth-error.ts'
 import { toEpochSeconds } from '../../core/time.ts'
-import { Handle } from '../../database/handle.ts'
 import { listClientAlgorithms } from '../../keys/public-keys.ts'
 import { verifyWithKeys } from '../../keys/remote-key-sets.ts'
 import { toLogText } from '../../keys/token-claims.ts'
@@ -132,7 +131,7 @@ const PROOF_BYTES = 300
 
 /** Counts an assertion of a client that a stranger registered. Throws RateLimited. */
 async function requireAssertionStorage(
-  caller: Pick<Ctx, 'tenant' | 'ip'>,
+  caller: Pick<Ctx, 'tenant' | 'ip' | 'db'>,
   lifetimeSeconds: number,
 ): Promise<void> {
   const rows = Math.max(1, Math.ceil(lifetimeSeconds / PROOF_SECONDS))
@@ -147,7 +146,7 @@ async function requireAssertionStorage(
  * they are not cached. Throws RateLimited.
  */
 export async function findAssertionIssue(
-  caller: Pick<Ctx, 'tenant' | 'ip'>,
+  caller: Pick<Ctx, 'tenant' | 'ip' | 'db'>,
   client: Pick<
     CachedClient,
     'id' | 'registeredBy' | 'jwks' | 'jwksUri' | 'requireIssuerAudience' | 'requireFapiAlgorithms'
@@ -198,7 +197,7 @@ export async function findAssertionIssue(
     untilSeconds: exp + CLOCK_TOLERANCE_SECONDS,
   } as const
   if (isUnreviewed(client)) await requireAssertionStorage(caller, exp - toEpochSeconds(now))
-  return (await recordFirstUse(new Handle({ tenant: caller.tenant }), firstUse))
+  return (await recordFirstUse(caller.db, firstUse))
     ? null
     : { reason: 'its jti was used before', claim: 'jti', given: jti }
 }

@@ -76,7 +76,7 @@ export function readClientCredentials(
  * Authorization header; RateLimited when a network fails too often.
  */
 export async function authenticateClient(
-  caller: Pick<Ctx, 'tenant' | 'ip'>,
+  caller: Pick<Ctx, 'tenant' | 'ip' | 'db'>,
   credentials: ClientCredentials | null,
   { endpoint, usedHeader }: { endpoint: string; usedHeader: boolean },
 ): Promise<CachedClient> {
@@ -98,7 +98,7 @@ export async function authenticateClient(
 
 /** Diagnostics for invalid credentials; null when they are valid. */
 async function findCredentialIssue(
-  caller: Pick<Ctx, 'tenant' | 'ip'>,
+  caller: Pick<Ctx, 'tenant' | 'ip' | 'db'>,
   client: CachedClient,
   credentials: ClientCredentials,
   endpoint: string,

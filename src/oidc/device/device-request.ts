@@ -3,7 +3,6 @@ import { toUserCtx } from '../../context/context.ts'
 import { takeGrant } from '../../coordination/person-budgets.ts'
 import { consumeLimit } from '../../coordination/rate-limits.ts'
 import { seal, unseal } from '../../core/crypto.ts'
-import { Handle } from '../../database/handle.ts'
 import { type About, createEvent, type NewEvent } from '../../events/create-event.ts'
 import { createEventRow } from '../../events/log.ts'
 import type { AuthorizationState } from '../authorize/evaluate-request.ts'
@@ -29,12 +28,13 @@ export const unsealUserCode = ({ userCode }: DeviceRequest): string =>
  * The request of the device whose user code was entered; null when there is no pending one. Throws
  * RateLimited when a network guesses too often: each attempt counts, before the code is looked up.
  */
-export async function findDeviceRequest({ tenant, ip }: Ctx, entered: string): Promise<DeviceRequest | null> {
+export async function findDeviceRequest(
+  { tenant, ip, db }: Ctx,
+  entered: string,
+): Promise<DeviceRequest | null> {
   await consumeLimit('enterUserCode', tenant, ip)
   const code = parseUserCode(entered)
-  const device =
-    code &&
-    (await selectPendingDevice(new Handle({ tenant }), hashUserCodeWithAllKeys(tenant, code), new Date()))
+  const device = code && (await selectPendingDevice(db, hashUserCodeWithAllKeys(tenant, code), new Date()))
   return device ? toDeviceRequest(device, formatUserCode(code)) : null
 }
 

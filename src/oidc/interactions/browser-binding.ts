@@ -21,7 +21,7 @@ export const buildInteractionCookie = (tenant: string, handle: string, key: stri
  * to set; those of the oldest interactions may end. Throws RateLimited when the network has stored too much.
  */
 export async function openInteraction(
-  ctx: Pick<Ctx, 'tenant' | 'ip'>,
+  ctx: Pick<Ctx, 'tenant' | 'ip' | 'db'>,
   request: PendingRequest,
   cookies: string | null,
   signIn?: ResumableSignIn,

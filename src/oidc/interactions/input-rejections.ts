@@ -1,4 +1,4 @@
-import { Handle } from '../../database/handle.ts'
+import type { Db } from '../../database/handle.ts'
 import { updateInputRejection } from './interactions.sql.ts'
 import { hashBinding, type Interaction } from './interactions.ts'
 import type { InputRejection } from './progress.ts'
@@ -10,12 +10,8 @@ const toStorableText = (text: string, length = 320): string =>
 const ENTRY_LENGTH = 1000
 
 /** Stores why an input was rejected, for the page that the browser is redirected to. */
-export const setInputRejection = (
-  tenant: string,
-  interaction: Interaction,
-  refusal: InputRejection,
-): Promise<void> =>
-  updateInputRejection(new Handle({ tenant }), hashBinding(interaction), {
+export const setInputRejection = (db: Db, interaction: Interaction, refusal: InputRejection): Promise<void> =>
+  updateInputRejection(db, hashBinding(interaction), {
     ...refusal,
     ...(refusal.entered !== undefined && { entered: toStorableText(refusal.entered) }),
     ...(refusal.values && {
@@ -26,5 +22,5 @@ export const setInputRejection = (
   })
 
 /** Deletes the rejection after it was shown. */
-export const clearInputRejection = (tenant: string, interaction: Interaction): Promise<void> =>
-  updateInputRejection(new Handle({ tenant }), hashBinding(interaction), null)
+export const clearInputRejection = (db: Db, interaction: Interaction): Promise<void> =>
+  updateInputRejection(db, hashBinding(interaction), null)

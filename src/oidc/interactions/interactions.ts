@@ -4,7 +4,7 @@ import { equalsConstantTime, randomToken, sha256 } from '../../core/crypto.ts'
 import { AppError } from '../../core/errors.ts'
 import { measureJson } from '../../core/json/json-size.ts'
 import { addSeconds } from '../../core/time.ts'
-import { Handle } from '../../database/handle.ts'
+import type { Db } from '../../database/handle.ts'
 import type { Prisma } from '../../generated/prisma/client.ts'
 import type { PendingRequest } from '../model/authorize-request.ts'
 import type { InteractionBinding } from './interactions.sql.ts'
@@ -75,14 +75,14 @@ export const createExpiredSignInError = () =>
  * key, the first browser that presents the handle is bound. Throws RateLimited when the network has stored too much.
  */
 export async function createInteraction(
-  { tenant, ip }: Pick<Ctx, 'tenant' | 'ip'>,
+  { tenant, ip, db }: Pick<Ctx, 'tenant' | 'ip' | 'db'>,
   request: PendingRequest,
   key: string | null,
   signIn?: ResumableSignIn,
 ): Promise<string> {
   await requireStorage('pendingRequest', { tenant, ip }, { bytes: measureJson(request) })
   const handle = signIn?.handle ?? randomToken()
-  await new Handle({ tenant }).prisma.interaction.create({
+  await db.prisma.interaction.create({
     data: {
       ...toInteractionKey(tenant, handle),
       browserHash: key ? sha256(key) : UNBOUND_BROWSER_HASH,
@@ -100,16 +100,13 @@ export async function createInteraction(
 export type PresentedInteraction = { handle: string; cookie: string | null }
 
 /** The interaction with this handle if it is bound to this browser and has not expired; null otherwise. */
-export async function findInteraction(
-  tenant: string,
-  presented: PresentedInteraction,
-): Promise<Interaction | null> {
+export async function findInteraction(db: Db, presented: PresentedInteraction): Promise<Interaction | null> {
   const { handle } = presented
   if (!isTokenSyntax(handle)) return null
-  const row = await new Handle({ tenant }).prisma.interaction.findUnique({
-    where: { tenantId_handleHash: toInteractionKey(tenant, handle) },
+  const row = await db.prisma.interaction.findUnique({
+    where: { tenantId_handleHash: toInteractionKey(db.tenant, handle) },
   })
-  return row && toBoundInteraction(tenant, presented, row, new Date())
+  return row && toBoundInteraction(db, presented, row, new Date())
 }
 
 /** The columns of an interaction that are read. */
@@ -122,7 +119,7 @@ export type StoredInteraction = {
 
 /** The interaction of a row if it is bound to this browser and has not expired; null otherwise. */
 export async function toBoundInteraction(
-  tenant: string,
+  db: Db,
   { handle, cookie }: PresentedInteraction,
   row: StoredInteraction,
   now: Date,
@@ -132,7 +129,7 @@ export async function toBoundInteraction(
   const key = isUnbound ? randomToken() : cookie
   if (!isTokenSyntax(key)) return null
   const isBound = isUnbound
-    ? await bindInteraction(tenant, handle, key)
+    ? await bindInteraction(db, handle, key)
     : equalsConstantTime(Buffer.from(row.browserHash), sha256(key))
   if (!isBound) return null
   return {
@@ -145,8 +142,8 @@ export async function toBoundInteraction(
 }
 
 /** Binds an unbound interaction to a browser. True for the first browser only. */
-async function bindInteraction(tenant: string, handle: string, key: string): Promise<boolean> {
-  const { count } = await new Handle({ tenant }).prisma.interaction.updateMany({
+async function bindInteraction({ prisma, tenant }: Db, handle: string, key: string): Promise<boolean> {
+  const { count } = await prisma.interaction.updateMany({
     where: { ...toInteractionKey(tenant, handle), browserHash: UNBOUND_BROWSER_HASH },
     data: { browserHash: sha256(key) },
   })
@@ -174,20 +171,24 @@ export const hashProvenBinding = (
 })
 
 /** Saves the progress and the request of an interaction. False when it has ended, or was bound anew. */
-export const saveInteraction = (tenant: string, interaction: Interaction): Promise<boolean> =>
-  updateInteraction(tenant, interaction, interaction.key)
+export const saveInteraction = (db: Db, interaction: Interaction): Promise<boolean> =>
+  updateInteraction(db, interaction, interaction.key)
 
 /**
  * Saves an interaction after a proof, and binds it to `nextKey`, which the response must set as the cookie. Throws
  * AppError (410) when it has ended, or was bound anew.
  */
-export async function saveProvenInteraction(tenant: string, interaction: Interaction): Promise<void> {
-  if (!(await updateInteraction(tenant, interaction, interaction.nextKey))) throw createExpiredSignInError()
+export async function saveProvenInteraction(db: Db, interaction: Interaction): Promise<void> {
+  if (!(await updateInteraction(db, interaction, interaction.nextKey))) throw createExpiredSignInError()
 }
 
-async function updateInteraction(tenant: string, interaction: Interaction, key: string): Promise<boolean> {
+async function updateInteraction(
+  { prisma, tenant }: Db,
+  interaction: Interaction,
+  key: string,
+): Promise<boolean> {
   const { request, progress } = interaction
-  const { count } = await new Handle({ tenant }).prisma.interaction.updateMany({
+  const { count } = await prisma.interaction.updateMany({
     where: toBoundKey(tenant, interaction),
     data: {
       browserHash: sha256(key),
@@ -200,10 +201,10 @@ async function updateInteraction(tenant: string, interaction: Interaction, key: 
 
 /** Deletes an interaction. False when it has ended: of two submissions of the last form, only one continues. */
 export async function deleteInteraction(
-  tenant: string,
+  { prisma, tenant }: Db,
   interaction: Pick<Interaction, 'handle' | 'key'>,
 ): Promise<boolean> {
-  const { count } = await new Handle({ tenant }).prisma.interaction.deleteMany({
+  const { count } = await prisma.interaction.deleteMany({
     where: toBoundKey(tenant, interaction),
   })
   return count === 1

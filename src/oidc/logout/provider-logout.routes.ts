@@ -41,7 +41,7 @@ async function handleLogoutToken({ event, ctx }: TenantCall): Promise<Response> 
   // The keys of the provider are not fetched for a network whose tokens were rejected too often.
   await requireNetworkWithinLimit('rejectIdentity', ctx)
   try {
-    const row = await findProviderRow(ctx.tenant, idpId)
+    const row = await findProviderRow(ctx.db, idpId)
     if (!row) throw new InvalidInput([{ field: 'logout_token', description: 'is for an unknown provider' }])
     if (!token) throw new InvalidInput([{ field: 'logout_token', description: 'is required' }])
     await logOutByProvider(ctx, row, token)

@@ -9,7 +9,6 @@ import {
 } from '../../core/crypto.ts'
 import { Unavailable } from '../../core/errors.ts'
 import { log } from '../../core/log.ts'
-import { Handle } from '../../database/handle.ts'
 import { buildEndSessionUrl } from '../../idps/provider/provider-end-session.ts'
 import { takeProviderSession } from '../../idps/provider/provider-sessions.sql.ts'
 import { findProviderRow } from '../../idps/sign-in-providers.ts'
@@ -35,8 +34,8 @@ export async function beginUpstreamLogout(
 ): Promise<{ url: string; browserToken: string; name: string } | null> {
   const { tenant } = ctx
   if (!idps.some(({ upstreamLogout }) => upstreamLogout)) return null
-  const from = await takeProviderSession(new Handle({ tenant }), sessionId)
-  const row = from && (await findProviderRow(tenant, from.idpId))
+  const from = await takeProviderSession(ctx.db, sessionId)
+  const row = from && (await findProviderRow(ctx.db, from.idpId))
   if (!from || !row?.upstreamLogout) return null
   const browserToken = randomToken()
   const until = Date.now() + UPSTREAM_LOGOUT_SECONDS * 1000

@@ -39,11 +39,11 @@ const createRedirectCompletion = (
   complete: async () => {
     const answer = issueCodeResponse(call.tenant, request, authorization)
     // Of two submissions of the last form, only the one that deletes the interaction issues a code.
-    if (!answer || !(await deleteInteraction(call.ctx.tenant, interaction))) return null
+    if (!answer || !(await deleteInteraction(call.ctx.db, interaction))) return null
     return sendAuthorizationResponse(call.ctx, answer)
   },
   reject: async (error, seen) => {
-    await deleteInteraction(call.ctx.tenant, interaction)
+    await deleteInteraction(call.ctx.db, interaction)
     return sendErrorResponse(call, request, error, seen)
   },
 })
@@ -60,14 +60,14 @@ const createAccountCompletion = (
       throw new Error('the account pages request no consent')
     },
     complete: async () => {
-      await deleteInteraction(call.ctx.tenant, interaction)
+      await deleteInteraction(call.ctx.db, interaction)
       const { accounts, signInState } = authorization
       const account = accounts.find(({ id }) => id === signInState?.id)
       // The account pages are those of the current session.
       return redirectTo(returnTo, buildSessionCookies(signIn, account ?? null))
     },
     reject: async () => {
-      await deleteInteraction(call.ctx.tenant, interaction)
+      await deleteInteraction(call.ctx.db, interaction)
       return redirectTo(`/${call.ctx.tenant}/account${authorization.signInState ? '' : '/signed-out'}`)
     },
   }

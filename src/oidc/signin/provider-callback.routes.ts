@@ -111,10 +111,10 @@ async function finishAttempt(signIn: SignInStep, answer: CallbackAnswer): Promis
   // Another tab has signed in, or the tenant has switched the method off.
   if (authorization.next.step !== 'login' || !('provider' in listMethodForms(signIn)))
     return redirectToPage(signIn)
-  const attempt = await claimAttempt(ctx.tenant, signIn.interaction, answer.state)
+  const attempt = await claimAttempt(ctx.db, signIn.interaction, answer.state)
   // One of an earlier attempt: continue with the current page.
   if (!attempt) return redirectToPage(signIn)
-  const row = await findProviderRow(ctx.tenant, getIdpId(call))
+  const row = await findProviderRow(ctx.db, getIdpId(call))
   const interaction = withoutAttempt(signIn.interaction)
   let entered: EnteredAccount | null
   try {

@@ -82,7 +82,7 @@ export async function leaveFirstPage(signIn: SignInStep, cookies: string[]): Pro
 export async function renderSignInPage(signIn: SignInStep, page: SignInPageName): Promise<Response> {
   const { call, interaction, authorization } = signIn
   const { refusal } = interaction.progress
-  if (refusal) await clearInputRejection(call.ctx.tenant, interaction)
+  if (refusal) await clearInputRejection(call.ctx.db, interaction)
   const rejection = refusal?.page === page ? refusal : null
   const form = {
     action: buildPagePath(signIn, page),

@@ -7,7 +7,7 @@ import { takeGrant } from '../../coordination/person-budgets.ts'
 import { newId, sha256, sha256Base64url } from '../../core/crypto.ts'
 import { type Diagnostics, OAuthError } from '../../core/oauth-error.ts'
 import { addSeconds } from '../../core/time.ts'
-import { Handle } from '../../database/handle.ts'
+import type { Db } from '../../database/handle.ts'
 import { createEvent } from '../../events/create-event.ts'
 import { createEventRow } from '../../events/log.ts'
 import type { Authentication } from '../model/authentication.ts'
@@ -85,9 +85,8 @@ export function findIssuedCode({ tokenKey }: { tokenKey: Buffer }, text: string)
 }
 
 /** Whether a code has expired or was redeemed. */
-export const isCodeSpent = async (tenant: string, contents: CodeContents): Promise<boolean> =>
-  contents.expiresAt <= new Date() ||
-  (await selectCodeState(new Handle({ tenant }), contents)).usedAt !== null
+export const isCodeSpent = async (db: Db, contents: CodeContents): Promise<boolean> =>
+  contents.expiresAt <= new Date() || (await selectCodeState(db, contents)).usedAt !== null
 
 /**
  * Redeems a code once (RFC 6749, section 4.1.3; RFC 7636, section 4.6), in one statement. `contents` are those of the

@@ -69,14 +69,14 @@ export async function requestSignInCode(
   const codes = countCodes(progress, address, origin) + (sent && !isKnownBrowser(origin) ? 1 : 0)
   const isResent = progress.address === address && progress.sentAt !== undefined
   const code = { ...(isResent && { isResent }), origin, codes, ...(sent && { digits: sent.digits }) }
-  await saveInteraction(ctx.tenant, { ...interaction, progress: { ...kept, address, sentAt, ...code } })
+  await saveInteraction(ctx.db, { ...interaction, progress: { ...kept, address, sentAt, ...code } })
 }
 
 /** Removes the address, so that another one can be entered. */
 export function clearAddress(ctx: Ctx, interaction: Interaction): Promise<boolean> {
   const { pendingLink } = interaction.progress
   const progress = { isAnother: true, ...(pendingLink && { pendingLink }) }
-  return saveInteraction(ctx.tenant, { ...interaction, progress })
+  return saveInteraction(ctx.db, { ...interaction, progress })
 }
 
 /**
@@ -103,7 +103,7 @@ export async function signInByPasscode(
   })
   if (!signedIn) {
     const provenAddress = parseAddress(address) ?? undefined
-    await saveProvenInteraction(ctx.tenant, {
+    await saveProvenInteraction(ctx.db, {
       ...interaction,
       progress: { ...interaction.progress, provenAddress },
     })

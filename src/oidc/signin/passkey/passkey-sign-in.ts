@@ -89,7 +89,7 @@ async function recordPasskeyRejection(
   { userId, problem, changed }: RejectedPasskey,
 ): Promise<void> {
   const progress = { ...counted.progress, ...(changed && { changedPasskey: changed }) }
-  await saveInteraction(ctx.tenant, { ...counted, progress })
+  await saveInteraction(ctx.db, { ...counted, progress })
   await limitUnauthenticated('rejectPasskey', ctx)
   const { clientId } = counted.request
   await recordEvents(ctx.db, ctx, [

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { equalsConstantTime, randomToken, sha256Base64url } from '../../../core/crypto.ts'
-import { Handle } from '../../../database/handle.ts'
+import type { Db } from '../../../database/handle.ts'
 import type { AttemptValues } from '../../../idps/provider/provider-authorization.ts'
 import { hashBinding, type Interaction } from '../../interactions/interactions.ts'
 import { claimProviderAttempt, storeProviderAttempt } from '../../interactions/provider-attempts.sql.ts'
@@ -42,13 +42,13 @@ export const readHandle = (state: string): string => state.split('.', 1)[0] ?? '
 
 /** Begins a sign-in at a provider. Answers to an earlier attempt of the interaction are not accepted any more. */
 export async function beginAttempt(
-  tenant: string,
+  db: Db,
   interaction: Pick<Interaction, 'handle' | 'key' | 'progress'>,
   { idpId, since }: { idpId: string; since: Date | null },
 ): Promise<AttemptValues> {
   const attempt = { id: randomToken(), idpId, since: since?.toISOString() ?? null }
   const { canCreatePasskey, staySignedIn } = interaction.progress
-  await storeProviderAttempt(new Handle({ tenant }), hashBinding(interaction), {
+  await storeProviderAttempt(db, hashBinding(interaction), {
     provider: attempt,
     canCreatePasskey,
     staySignedIn,
@@ -68,13 +68,13 @@ export type ClaimedAttempt = ProviderAttempt & { nonce: string; codeVerifier: st
  * concurrent answers, one claims it.
  */
 export async function claimAttempt(
-  tenant: string,
+  db: Db,
   interaction: Interaction,
   state: string,
 ): Promise<ClaimedAttempt | null> {
   const attempt = interaction.progress.provider
   if (!attempt || !equalsConstantTime(buildState(interaction, attempt), state)) return null
-  if (!(await claimProviderAttempt(new Handle({ tenant }), hashBinding(interaction), attempt.id))) return null
+  if (!(await claimProviderAttempt(db, hashBinding(interaction), attempt.id))) return null
   return {
     ...attempt,
     nonce: deriveValue('nonce', interaction, attempt),

@@ -31,15 +31,15 @@ export async function beginConnection(
   ctx: Ctx,
   { request, cookies, idpId }: Connection,
 ): Promise<{ url: string; cookies: string[] }> {
-  const row = await findProviderRow(ctx.tenant, idpId)
+  const row = await findProviderRow(ctx.db, idpId)
   if (!row) throw new NotFound('identity provider')
   await consumeLimit('linkIdentity', ctx.tenant, ctx.ip)
   const { cookies: set, ...opened } = await openInteraction(ctx, request, cookies)
   const interaction = { ...opened, progress: {} }
-  const values = await beginAttempt(ctx.tenant, interaction, { idpId, since: new Date() })
+  const values = await beginAttempt(ctx.db, interaction, { idpId, since: new Date() })
   const wishes = { prompt: 'login', loginHint: null, acrValues: [] } as const
   const url = await buildAuthorizationUrl(row, values, wishes).catch(async (error) => {
-    await deleteInteraction(ctx.tenant, interaction)
+    await deleteInteraction(ctx.db, interaction)
     const rejection = toRejection(error)
     if (rejection instanceof RejectedIdentity) await recordRejection(ctx, { request }, idpId, rejection)
     throw rejection
@@ -61,21 +61,17 @@ export async function finishConnection(
   { idpId, answer, cookies }: ReceivedAnswer,
 ): Promise<void> {
   const handle = readHandle(answer.state)
-  const interaction = await findInteraction(ctx.tenant, {
+  const interaction = await findInteraction(ctx.db, {
     handle,
     cookie: readInteractionKey(ctx.tenant, handle, cookies),
   })
   if (interaction?.request.responseMode !== 'account' || interaction.request.connectsIn !== sessionId)
     throw new NotFound('request')
-  const attempt = await claimAttempt(ctx.tenant, interaction, answer.state)
+  const attempt = await claimAttempt(ctx.db, interaction, answer.state)
   if (!attempt) throw new NotFound('request')
-  await deleteInteraction(ctx.tenant, interaction)
+  await deleteInteraction(ctx.db, interaction)
   try {
-    const { row, identity, tokens } = await proveAnswer(
-      attempt,
-      await findProviderRow(ctx.tenant, idpId),
-      answer,
-    )
+    const { row, identity, tokens } = await proveAnswer(attempt, await findProviderRow(ctx.db, idpId), answer)
     await linkProvenIdentity(ctx, { userId, idpId: row.id }, { identity, tokens, provenAt: row.updatedAt })
   } catch (error) {
     if (error instanceof RejectedIdentity) await recordRejection(ctx, interaction, attempt.idpId, error)

@@ -91,14 +91,14 @@ async function redirectToProvider(
   { after, loginHint }: Departure,
 ): Promise<Response> {
   const { call, interaction, authorization } = signIn
-  const { tenant } = call.ctx
-  const row = await findProviderRow(tenant, provider.id)
+  const { db, tenant } = call.ctx
+  const row = await findProviderRow(db, provider.id)
   // It was removed after the page was shown.
   if (!row) return redirectToPage(signIn)
   try {
     const wishes = selectWishes(signIn, row)
     const since = wishes.prompt === 'login' ? new Date() : null
-    const values = await beginAttempt(tenant, interaction, { idpId: row.id, since })
+    const values = await beginAttempt(db, interaction, { idpId: row.id, since })
     const url = await buildAuthorizationUrl(row, values, {
       ...wishes,
       loginHint: loginHint ?? wishes.loginHint,
@@ -123,7 +123,7 @@ async function goToProvider(signIn: SignInStep, form: Record<string, string>): P
 
 /** The user does not want to link the identity that was proven. */
 async function forgetIdentity(signIn: SignInStep): Promise<Response> {
-  await forgetPendingLink(signIn.call.ctx.tenant, signIn.interaction)
+  await forgetPendingLink(signIn.call.ctx.db, signIn.interaction)
   return redirectToPage(signIn)
 }
 
@@ -139,13 +139,12 @@ export async function rejectProviderInput(
   const name = signIn.call.tenant.idps.find(({ id }) => id === idpId)?.name ?? idpId
   if (error instanceof RejectedIdentity && error.identity && error.provenAt) {
     const { identity, provenAt, tokens } = error
-    const { tenant } = signIn.call.ctx
-    await storePendingLink(tenant, signIn.interaction, {
+    await storePendingLink(signIn.call.ctx.db, signIn.interaction, {
       idpId,
       provider: name,
       identity,
       provenAt: provenAt.toISOString(),
-      tokens: tokens && sealPendingTokens(tenant, idpId, tokens),
+      tokens: tokens && sealPendingTokens(signIn.call.ctx.tenant, idpId, tokens),
     })
     return redirectToPage(signIn, 'email', [buildProofCookie(signIn)])
   }

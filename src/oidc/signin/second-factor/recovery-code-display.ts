@@ -19,5 +19,5 @@ export function readRecoveryCodes(tenant: string, interaction: Interaction): str
 /** Forgets the codes: the user has saved them. */
 export function forgetRecoveryCodes(ctx: Ctx, interaction: Interaction): Promise<boolean> {
   const { recoveryCodes: _, ...progress } = interaction.progress
-  return saveInteraction(ctx.tenant, { ...interaction, progress })
+  return saveInteraction(ctx.db, { ...interaction, progress })
 }

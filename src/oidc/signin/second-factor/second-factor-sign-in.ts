@@ -89,7 +89,7 @@ export async function recordSecondProof(
   present: readonly BrowserAccount[],
 ): Promise<void> {
   if (signedIn.first) await recordSignIn(ctx, interaction, signedIn, present)
-  else await saveProvenInteraction(ctx.tenant, interaction)
+  else await saveProvenInteraction(ctx.db, interaction)
 }
 
 /**

@@ -65,7 +65,7 @@ export async function prepareTotpSetup(
   if (shown) return shown
   const started = await startTotpEnrollment(ctx, owner, accountName, now)
   const progress = { ...interaction.progress, pendingTotp: started.token }
-  await saveInteraction(ctx.tenant, { ...interaction, progress })
+  await saveInteraction(ctx.db, { ...interaction, progress })
   return started
 }
 

@@ -1,7 +1,7 @@
 import type { Ctx } from '../../../context/context.ts'
 import { Conflict, NotFound, Unavailable } from '../../../core/errors.ts'
 import { measureJson } from '../../../core/json/json-size.ts'
-import { Handle } from '../../../database/handle.ts'
+import type { Db } from '../../../database/handle.ts'
 import { createEvent } from '../../../events/create-event.ts'
 import { recordEvents } from '../../../events/log.ts'
 import type { LinkFailure } from '../../../events/reasons.ts'
@@ -24,20 +24,16 @@ const MAX_CLAIMS_BYTES = 4096
  * Stores a proven identity until its user has signed in by another method. It is a proof: the interaction is bound to its
  * `nextKey`. Throws AppError (410) when it has ended, or was bound anew.
  */
-export async function storePendingLink(
-  tenant: string,
-  interaction: Interaction,
-  link: PendingLink,
-): Promise<void> {
+export async function storePendingLink(db: Db, interaction: Interaction, link: PendingLink): Promise<void> {
   const isLarge = measureJson(link.identity.claims) > MAX_CLAIMS_BYTES
   const stored = isLarge ? { ...link, identity: { ...link.identity, claims: {} } } : link
   const proven = { ...hashProvenBinding(interaction), link: stored }
-  if (!(await insertPendingLink(new Handle({ tenant }), proven))) throw createExpiredSignInError()
+  if (!(await insertPendingLink(db, proven))) throw createExpiredSignInError()
 }
 
 /** Forgets a proven identity. */
-export const forgetPendingLink = (tenant: string, interaction: Interaction): Promise<void> =>
-  clearPendingLink(new Handle({ tenant }), hashBinding(interaction))
+export const forgetPendingLink = (db: Db, interaction: Interaction): Promise<void> =>
+  clearPendingLink(db, hashBinding(interaction))
 
 /** Why the identity cannot be linked; null for an error that is not expected. */
 function toLinkFailure(error: unknown): LinkFailure | null {

@@ -1,5 +1,5 @@
 import { parseAssertion, RejectedPasskey } from '../../../credentials/passkeys/passkeys.ts'
-import { Handle } from '../../../database/handle.ts'
+import type { Db } from '../../../database/handle.ts'
 import {
   hashHandle,
   type Interaction,
@@ -24,11 +24,11 @@ export function readCredentialId({ step, assertion = '' }: Record<string, string
  * One statement.
  */
 export async function findWithPasskey(
-  tenant: string,
+  db: Db,
   presented: PresentedInteraction,
   credentialId: string,
 ): Promise<{ interaction: Interaction; passkey: PresentedPasskey } | null> {
-  const row = await selectWithPasskey(new Handle({ tenant }), hashHandle(presented), credentialId)
-  const interaction = row && (await toBoundInteraction(tenant, presented, row, new Date()))
+  const row = await selectWithPasskey(db, hashHandle(presented), credentialId)
+  const interaction = row && (await toBoundInteraction(db, presented, row, new Date()))
   return interaction && { interaction, passkey: row }
 }

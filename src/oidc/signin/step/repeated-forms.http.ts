@@ -33,7 +33,7 @@ function markRepeated(response: Response): Response {
 async function repeatResponse({ call }: SentStep, response: Response): Promise<Response> {
   const text = response.headers.get('location') ?? (await readText(response))
   const code = findIssuedCode(call.tenant, text)
-  if (code && (await isCodeSpent(call.ctx.tenant, code))) return renderFinishedPage(call, code.clientId)
+  if (code && (await isCodeSpent(call.ctx.db, code))) return renderFinishedPage(call, code.clientId)
   return markRepeated(response)
 }
 

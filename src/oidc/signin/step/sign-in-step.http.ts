@@ -33,8 +33,8 @@ export async function findSignInStep(
   const tokens = readSessionTokens(ctx.tenant, cookies)
   const presented = { handle, cookie: readInteractionKey(ctx.tenant, handle, cookies) }
   const credentialId = readCredentialId(form)
-  const found = credentialId === null ? null : await findWithPasskey(ctx.tenant, presented, credentialId)
-  const interaction = found?.interaction ?? (await findInteraction(ctx.tenant, presented))
+  const found = credentialId === null ? null : await findWithPasskey(ctx.db, presented, credentialId)
+  const interaction = found?.interaction ?? (await findInteraction(ctx.db, presented))
   if (!interaction) {
     // The page leads back to it.
     call.setClient(readPathClient(call))
@@ -102,6 +102,6 @@ export const readCookies = ({ call }: SignInStep): string | null => call.event.r
  * form, the back button would submit the form again.
  */
 export async function rejectInput(signIn: SignInStep, rejection: InputRejection): Promise<Response> {
-  await setInputRejection(signIn.call.ctx.tenant, signIn.interaction, rejection)
+  await setInputRejection(signIn.call.ctx.db, signIn.interaction, rejection)
   return redirectToPage(signIn, rejection.page)
 }

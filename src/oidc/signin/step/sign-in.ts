@@ -41,7 +41,7 @@ export async function recordProof(
 ): Promise<EnteredAccount | null> {
   if (proven.token === null) {
     const progress = toFirstProofProgress(interaction.progress, proven)
-    await saveProvenInteraction(ctx.tenant, { ...interaction, progress })
+    await saveProvenInteraction(ctx.db, { ...interaction, progress })
     return null
   }
   await recordSignIn(ctx, interaction, proven, present)
@@ -80,7 +80,7 @@ export async function recordSignIn(
 ): Promise<void> {
   const progress = toSignedInProgress(interaction.progress, session, first)
   // First: a browser whose binding is out of date must not link what another one has proven.
-  await saveProvenInteraction(ctx.tenant, { ...interaction, progress })
+  await saveProvenInteraction(ctx.db, { ...interaction, progress })
   await applySignIn(ctx, interaction, { userId, session }, present)
 }
 
@@ -129,7 +129,7 @@ const restart = (
   progress: Progress,
   loginHint = interaction.request.loginHint,
 ): Promise<boolean> =>
-  saveInteraction(ctx.tenant, {
+  saveInteraction(ctx.db, {
     ...interaction,
     request: { ...interaction.request, loginHint, prompt: setSelect(interaction, isAsked) },
     progress,
@@ -176,7 +176,7 @@ export async function grantConsent(
       ),
     ])
   })
-  await saveInteraction(ctx.tenant, {
+  await saveInteraction(ctx.db, {
     ...interaction,
     progress: { ...interaction.progress, consentedIn: state.id },
   })

@@ -1,5 +1,6 @@
 import { decodeJwt } from 'jose'
 import { describe, expect } from 'vitest'
+import { createPlatformCtx } from '../../../../src/context/context.ts'
 import { AMR_BY_TRUSTED_ACR } from '../../../../src/idps/entry-policy.fields.ts'
 import { updateIdentityProvider } from '../../../../src/idps/idps.ts'
 import { buildAuthorizationUrl } from '../../../../src/idps/provider/provider-authorization.ts'
@@ -203,7 +204,7 @@ describe('the acr and amr of an identity provider', () => {
   })
 
   test('are requested of Microsoft by the claim acrs', async ({ tenant, trusted }) => {
-    const row = await findProviderRow(tenant, trusted.id)
+    const row = await findProviderRow(createPlatformCtx(tenant).db, trusted.id)
     if (!row) throw new Error('no row')
     const microsoft = { ...row, type: 'microsoft', authorizationEndpoint: 'https://login.example/authorize' }
     const values = { state: 's', nonce: 'n', codeChallenge: 'c' }
