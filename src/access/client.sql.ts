@@ -37,3 +37,35 @@ export async function selectClient(
   const { secrets, ...client } = row
   return { client, secrets }
 }
+
+const SELECT_ORIGIN_LISTED = statement({ takes: { origin: 'text' }, returns: { isListed: 'boolean' } })`
+  SELECT EXISTS (
+    SELECT FROM "Client" WHERE "tenantId" = :tenant AND :origin = ANY ("allowedOrigins")
+  ) AS "isListed"`
+
+/** True when any client of the tenant lists the origin. */
+export async function selectOriginListed(db: Db, origin: string): Promise<boolean> {
+  return (await db.one(SELECT_ORIGIN_LISTED, { origin }))?.isListed ?? false
+}
+
+const SELECT_DECLARED = statement({ returns: { resource: 'text' } })`
+  SELECT DISTINCT unnest("resources") AS "resource" FROM "Client"
+  WHERE "tenantId" = :tenant AND cardinality("resources") > 0`
+
+/** Returns the `resources` of all clients of the tenant, each once. */
+export async function selectDeclaredResources(db: Db): Promise<string[]> {
+  return (await db.many(SELECT_DECLARED)).map(({ resource }) => resource)
+}
+
+const SELECT_SERVERS = statement({
+  takes: { resources: 'text[]' },
+  returns: { resource: 'text', name: 'text', translations: typed<object[]>('jsonb') },
+})`
+  SELECT DISTINCT ON (r."resource") r."resource", c."name", c."translations"
+  FROM unnest(:resources) r("resource")
+  JOIN "Client" c ON c."tenantId" = :tenant AND cardinality(c."resources") > 0 AND r."resource" = ANY (c."resources")
+  ORDER BY r."resource", c."createdAt", c."id"`
+
+/** The client that serves each of these resources: the first that declared it. */
+export const selectResourceServers = (db: Db, resources: readonly string[]) =>
+  db.many(SELECT_SERVERS, { resources })

@@ -1,7 +1,7 @@
 import { createCache } from '../coordination/cache.ts'
 import { type Db, Handle } from '../database/handle.ts'
 import { localizeClient } from '../languages/localize-client.ts'
-import { selectDeclaredResources, selectResourceServers } from './declared-resources.sql.ts'
+import { selectDeclaredResources, selectResourceServers } from './client.sql.ts'
 
 const declaredResourcesCache = createCache<{ resources: readonly string[] }>(
   'declared-resources',

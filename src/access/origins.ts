@@ -1,5 +1,5 @@
 import { Handle } from '../database/handle.ts'
-import { selectOriginListed } from './origins.sql.ts'
+import { selectOriginListed } from './client.sql.ts'
 
 /**
  * True when any client of the tenant lists `origin` in allowedOrigins, compared byte for byte. For preflight

@@ -1,9 +1,9 @@
 import pg from 'pg'
 import { env } from '../core/env.ts'
 import { errorMessage } from '../core/error-message.ts'
+import { isProtocolActive } from '../core/turns.ts'
 import type { Workload } from '../core/workload.ts'
 import { PrismaClient } from '../generated/prisma/client.ts'
-import { CHANGE_LIMITS, LIST_LIMITS, SHARED_READ_CONNECTIONS } from './connection-limits.ts'
 import { CONNECT_TIMEOUT_MS, isPoolStuck, RECOVERY_SETTINGS, watchPool } from './pool.ts'
 import { readPlainRows } from './prepared-query.ts'
 import { createPrismaAdapter } from './prisma-adapter.ts'
@@ -13,6 +13,32 @@ import { buildSessionOptions, closeEmbedded, LIST_SETTINGS, STATEMENT_TIMEOUT_MS
 import { createSharedReads, type SendShared } from './shared-reads.ts'
 import { createStatementGate, type GateLimits, type StatementGate } from './statement-gate.ts'
 import { limitPreparedStatements } from './statement-names.ts'
+
+const toTenantShare = (total: number): number => Math.max(1, total - 1)
+
+/** Statements that only read by keys share connections, so that few of them are enough. */
+const SHARED_READ_CONNECTIONS = Math.max(1, Math.floor(env.databaseConnections / 4))
+
+const CHANGE_CONNECTIONS = Math.floor(env.databaseConnections / 2)
+const LIST_CONNECTIONS = Math.max(2, Math.floor(env.databaseConnections * 0.3))
+
+/**
+ * Changes hold at most half of the main connections, so that the protocol always has the rest. While the protocol is in
+ * use, those of one tenant run two at a time: more take the cores that it needs. See docs/decisions/0048.
+ */
+const CHANGE_LIMITS: GateLimits = {
+  total: CHANGE_CONNECTIONS,
+  perTenant: () => Math.min(toTenantShare(CHANGE_CONNECTIONS), isProtocolActive() ? 2 : CHANGE_CONNECTIONS),
+}
+
+/**
+ * Lists have connections of their own. A list takes a core of the database: while the protocol is in use, those
+ * of one tenant run one at a time.
+ */
+const LIST_LIMITS: GateLimits = {
+  total: LIST_CONNECTIONS,
+  perTenant: () => (isProtocolActive() ? 1 : toTenantShare(LIST_CONNECTIONS)),
+}
 
 /** The statement timeout of lists, counts and exports. */
 const LIST_TIMEOUT_MS = 2000

@@ -7,12 +7,12 @@ import { defineLookup } from '../operations/query.ts'
 import { defineResource } from '../operations/resource.ts'
 import type { RestRoute } from '../rest/route.ts'
 import { idShape } from '../schema/response-shapes.ts'
-import { listInvitations } from './invitation-list.ts'
 import { InvitationCreate, InvitationResend, InvitationShape } from './invitations.fields.ts'
 import {
   createInvitation,
   getInvitation,
   type Invitation,
+  listInvitations,
   resendInvitation,
   revokeInvitation,
 } from './invitations.ts'

@@ -9,6 +9,7 @@ import { env } from '../core/env.ts'
 import { Conflict, NotFound, RateLimited } from '../core/errors.ts'
 import { getRoleScopes } from '../core/scopes.ts'
 import { addSeconds } from '../core/time.ts'
+import { buildPageQuery } from '../database/page-query.ts'
 import { deliverMail } from '../delivery/mail.ts'
 import { buildInvitationMail } from '../delivery/messages/invitation.ts'
 import { hashAddress } from '../events/address-hash.ts'
@@ -19,6 +20,7 @@ import { localizeClient } from '../languages/localize-client.ts'
 import { INVITATION_LIFETIME_SECONDS } from '../model/sign-up.ts'
 import { toEmailKey } from '../schema/address-keys.ts'
 import { parseInput } from '../schema/input-shapes.ts'
+import { type Page, type PageArgs, parsePaging, toPage } from '../schema/page.ts'
 import { InvitationCreate, InvitationResend, type InvitationStatus } from './invitations.fields.ts'
 
 /** The columns of an invitation that are read. */
@@ -150,6 +152,28 @@ export async function getInvitation(ctx: Ctx, id: string): Promise<Invitation> {
   const invitation = await ctx.db.prisma.invitation.findUnique({ where, omit: HIDDEN_COLUMNS })
   if (!invitation) throw new NotFound('invitation')
   return toInvitation(invitation)
+}
+
+/** All invitations, oldest first: one statement, and another for totalSize. Throws InvalidInput. */
+export async function listInvitations(ctx: Ctx, args: PageArgs): Promise<Page<Invitation>> {
+  const name = `${ctx.tenant}:invitations`
+  const paging = parsePaging(ctx, args, name)
+  const query = buildPageQuery(paging, 'id')
+  const rows = await ctx.db.prisma.invitation.findMany({
+    ...query,
+    where: { tenantId: ctx.tenant, ...query.where },
+    omit: HIDDEN_COLUMNS,
+  })
+  const now = new Date()
+  return toPage(
+    paging,
+    rows.map((row) => toInvitation(row, now)),
+    {
+      name,
+      toKey: ({ id }) => ({ value: null, id }),
+      countAll: () => ctx.db.prisma.invitation.count({ where: { tenantId: ctx.tenant } }),
+    },
+  )
 }
 
 /** Throws Conflict unless an invitation can still be accepted or sent again. */

@@ -6,7 +6,7 @@ import { createEvent } from '../events/create-event.ts'
 import { recordEvents } from '../events/log.ts'
 import { lockUserRow } from '../users/lock-user.sql.ts'
 import { getUser } from '../users/users.ts'
-import { resetLimitCounters, type SignInLimit, selectSignInLimits } from './sign-in-limits.sql.ts'
+import { resetLimitCounters, type SignInLimit, selectSignInLimits } from './passcode-budgets.sql.ts'
 
 export type { SignInLimit }
 

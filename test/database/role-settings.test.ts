@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { StartError } from '../../src/core/start-error.ts'
-import { assertRoleSettings } from '../../src/database/role-settings.ts'
+import { assertRoleSettings } from '../../src/database/settings.ts'
 import { databaseUrl } from '../support/connections.ts'
 import { withConnection } from '../support/databases.ts'
 

@@ -1,9 +1,9 @@
 import { describe, expect } from 'vitest'
 import { takeInvitation } from '../../src/coordination/person-budgets.ts'
-import { listInvitations } from '../../src/invitations/invitation-list.ts'
 import {
   createInvitation,
   getInvitation,
+  listInvitations,
   resendInvitation,
   revokeInvitation,
 } from '../../src/invitations/invitations.ts'

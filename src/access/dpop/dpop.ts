@@ -6,7 +6,7 @@ import { Handle } from '../../database/handle.ts'
 import { ASSERTION_ALGORITHMS, listClientAlgorithms, PRIVATE_JWK_MEMBERS } from '../../keys/public-keys.ts'
 import { toLogText } from '../../keys/token-claims.ts'
 import { createNonce, getNonceStatus } from './dpop-nonces.ts'
-import { recordFirstUse } from './used-proofs.ts'
+import { recordFirstUse } from './used-proofs.sql.ts'
 
 /**
  * An error as the token endpoint sends it; resources send it in a challenge. The description names the invalid part, since the

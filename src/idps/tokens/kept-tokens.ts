@@ -4,7 +4,7 @@ import type { Tx } from '../../database/handle.ts'
 import type { IdentityProvider } from '../../generated/prisma/client.ts'
 import type { IdentityKey } from '../idp-sign-in.ts'
 import type { TokenAnswer } from '../provider/provider-token-request.ts'
-import { lockTokenKeeper } from './kept-tokens.sql.ts'
+import { lockTokenKeeper } from './tokens.sql.ts'
 
 /** Tokens that a provider issued for a user. */
 export type ProviderTokens = {

@@ -12,7 +12,7 @@ import { toUnavailable } from '../provider/provider-errors.ts'
 import { RejectedGrant, requestTokens } from '../provider/provider-token-request.ts'
 import { findProviderRow } from '../sign-in-providers.ts'
 import { sealTokens, toProviderTokens, toTokenPurpose } from './kept-tokens.ts'
-import { claimRefresh, type LinkTokens, selectLinkTokens } from './token-refresh.sql.ts'
+import { claimRefresh, type LinkTokens, selectLinkTokens } from './tokens.sql.ts'
 
 /** A user and an identity provider. */
 export type TokenTarget = { userId: string; idpId: string }

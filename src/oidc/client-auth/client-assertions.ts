@@ -7,7 +7,7 @@ import {
   type JWTVerifyOptions,
 } from 'jose'
 import type { CachedClient } from '../../access/client-cache.ts'
-import { recordFirstUse } from '../../access/dpop/used-proofs.ts'
+import { recordFirstUse } from '../../access/dpop/used-proofs.sql.ts'
 import type { Ctx } from '../../context/context.ts'
 import { requireStorage } from '../../coordination/storage-budgets.ts'
 import { issuerOf } from '../../core/issuer.ts'

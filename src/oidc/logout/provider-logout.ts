@@ -1,4 +1,4 @@
-import { recordFirstUse } from '../../access/dpop/used-proofs.ts'
+import { recordFirstUse } from '../../access/dpop/used-proofs.sql.ts'
 import { revokeSessions } from '../../access/revocation/revocation.ts'
 import type { Ctx } from '../../context/context.ts'
 import { InvalidInput } from '../../core/errors.ts'

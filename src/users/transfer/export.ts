@@ -5,7 +5,7 @@ import { parseInput } from '../../schema/input-shapes.ts'
 import { planByKeys } from '../list/index-planning.sql.ts'
 import { toUserBody } from '../user-body.ts'
 import { ExportOptions } from './export.fields.ts'
-import { selectUsersAfter } from './export.sql.ts'
+import { selectUsersAfter } from './transfer.sql.ts'
 
 /** The number of users per statement, and their bytes: a user may have more than 128 KB. */
 const USERS_PER_PAGE = 200

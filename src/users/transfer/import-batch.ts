@@ -15,6 +15,7 @@ import {
   createUserCreationEvents,
   createUserFromColumns,
 } from '../users.ts'
+import { writeInTurns } from './import-turns.ts'
 import {
   type Holder,
   insertUserRows,
@@ -22,8 +23,7 @@ import {
   lockHolders,
   selectHolders,
   updateUserRows,
-} from './import.sql.ts'
-import { writeInTurns } from './import-turns.ts'
+} from './transfer.sql.ts'
 
 /** Columns whose values are unique in a tenant. */
 export const KEY_COLUMNS = ['externalId', 'emailKey', 'phoneNumberKey'] as const

@@ -1,3 +1,4 @@
+import type { ReadLimit } from '../../core/network/read-limit.ts'
 import { storedColumns } from '../../database/columns.ts'
 import type { Db } from '../../database/handle.ts'
 import { statement, typed } from '../../database/statement.ts'
@@ -10,6 +11,7 @@ import {
   CHANGED_COLUMNS_SQL,
   REQUIRED_DEFAULTS,
   toColumnList,
+  USER_COLUMNS,
   WATCHED_COLUMNS,
 } from '../users.sql.ts'
 
@@ -85,3 +87,13 @@ const UPDATE_USERS = statement({
  */
 export const updateUserRows = (db: Db, users: NewUser[]): Promise<{ id: string; changed: string[] }[]> =>
   db.many(UPDATE_USERS, { users })
+
+const SELECT_USERS_AFTER = statement({
+  takes: { id: 'text', limit: 'int' },
+  returns: storedColumns('User'),
+})`
+  SELECT ${toColumnList(USER_COLUMNS)} FROM "User" WHERE "tenantId" = ${TENANT} AND "id" > :id ORDER BY "id" LIMIT :limit`
+
+/** The users after an id, in the order of their ids. */
+export const selectUsersAfter = (db: Db, id: string, limit: number, bytes: ReadLimit): Promise<User[]> =>
+  db.many(SELECT_USERS_AFTER, { id, limit }, bytes)
