@@ -4,13 +4,19 @@ import { CLIENT_FILTER } from './client-inputs.fields.ts'
 import { countClients, selectClientPage } from './client-list.sql.ts'
 import type { Client } from './clients.ts'
 
+/** What cursors of a list of clients are bound to. */
+export const toClientListName = (
+  tenant: string,
+  { type = '', appType = '' }: { type?: string; appType?: string } = {},
+): string => `${tenant}:clients:${type}:${appType}`
+
 /**
  * Lists the clients of the tenant, oldest first, optionally of one type or app type. One statement, and one
  * more for totalSize. Throws InvalidInput.
  */
 export async function listClients(ctx: Ctx, args: ListArgs): Promise<Page<Client>> {
   const { filter } = parseListArgs(args, CLIENT_FILTER)
-  const name = `${ctx.tenant}:clients:${filter.type ?? ''}:${filter.appType ?? ''}`
+  const name = toClientListName(ctx.tenant, filter)
   const paging = parsePaging(ctx, args, name)
   return toPage(paging, await selectClientPage(ctx.db, filter, paging), {
     name,

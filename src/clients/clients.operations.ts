@@ -4,10 +4,11 @@ import { defineMutation } from '../operations/mutation.ts'
 import { defineLookup } from '../operations/query.ts'
 import { defineResource } from '../operations/resource.ts'
 import type { RestRoute } from '../rest/route.ts'
+import { encodeIdCursor } from '../schema/page.ts'
 import { createBodyMapper, idShape } from '../schema/response-shapes.ts'
 import { deleteClient, updateClient } from './client-changes.ts'
 import { CLIENT_FILTER, ClientCreate, ClientPatch, SecretRotation } from './client-inputs.fields.ts'
-import { listClients } from './client-list.ts'
+import { listClients, toClientListName } from './client-list.ts'
 import { rotateClientSecret } from './client-secrets.ts'
 import { ClientShape, NewClientShape, RotatedClientShape } from './clients.fields.ts'
 import { ClientRef } from './clients.graphql.ts'
@@ -18,6 +19,7 @@ const CLIENT = defineResource<Client>({
   ref: ClientRef as never,
   scope: 'clients:read',
   shape: ClientShape,
+  toCursor: ({ tenant }, { id }) => encodeIdCursor(toClientListName(tenant), id),
 })
 
 const toNewClientBody = createBodyMapper(NewClientShape)

@@ -1,9 +1,12 @@
 import { resolveClientLogoUrl } from '../clients/client-logo.ts'
+import { ACCOUNT_SCOPE } from '../core/scopes.ts'
+import type { Db } from '../database/handle.ts'
 import type { Consent } from '../generated/prisma/client.ts'
 import { builder } from '../graphql/builder.ts'
 import { defineConnectionType, NESTED_PAGE_ARGS, nestedConnectionField } from '../graphql/connection.ts'
-import type { GraphQLContext } from '../graphql/context.ts'
+import { type GraphQLContext, isOwner } from '../graphql/context.ts'
 import { withScopeOrOwner } from '../graphql/field-access.ts'
+import { composeId, Node, readComposedId, registerNode } from '../graphql/node.graphql.ts'
 import { addNodeSelection } from '../graphql/node-selection.ts'
 import { buildObjectFields, toObjectType } from '../graphql/shape-fields.ts'
 import { DEFAULT_PAGE_SIZE, type PageArgs, parsePaging, toPage } from '../schema/page.ts'
@@ -19,10 +22,30 @@ import { countUserConsents } from './consents.ts'
 
 const { clientName, clientLogoUrl, scopes, claims, ...FIELDS } = ConsentShape.shape
 
+type ConsentKey = { userId: string; clientId: string }
+
+const toConsentId = ({ userId, clientId }: ConsentKey): string => composeId('consent', userId, clientId)
+const readConsentId = (id: string): ConsentKey => {
+  const [userId = '', clientId = ''] = readComposedId(id, 2)
+  return { userId, clientId }
+}
+
+/** The consents with these ids. */
+const readConsents = async ({ prisma, tenant }: Db, ids: string[]) => {
+  const where = { tenantId: tenant, OR: ids.map(readConsentId) }
+  return (await prisma.consent.findMany({ where })).map((row) => ({ ...row, id: toConsentId(row) }))
+}
+
 /** Rows are ordered by client id, which identifies a consent in a user's list. */
 const ConsentRef = builder.prismaObject('Consent', {
   ...withScopeOrOwner('users:read', getShapeDescription(ConsentShape), (consent: Consent) => consent.userId),
+  interfaces: [Node],
   fields: (t) => ({
+    id: t.id({
+      description: 'Globally unique id of GraphQL.',
+      select: { userId: true, clientId: true },
+      resolve: toConsentId,
+    }),
     ...buildObjectFields(t as never, FIELDS),
     clientName: t.string({
       description: getShapeDescription(clientName),
@@ -49,6 +72,13 @@ const ConsentRef = builder.prismaObject('Consent', {
       resolve: ({ claims }) => toClaimConsentItems(claims),
     }),
   }),
+})
+
+registerNode('consent', {
+  ref: ConsentRef,
+  scope: 'users:read',
+  isOwn: (id, context) => isOwner(context, readConsentId(id).userId, ACCOUNT_SCOPE),
+  load: (id, { loaders }) => loaders.over(readConsents).load(id),
 })
 
 const ConsentConnection = defineConnectionType('Consent', ConsentRef)

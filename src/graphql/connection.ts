@@ -63,6 +63,27 @@ class PageInfoOf<Row> implements PageInfoFields {
   }
 }
 
+type Edge<Row> = { cursor: string; node: Row }
+
+const edgeTypes = new Map<string, unknown>()
+
+const defineEdgeType = <Row>(name: string, node: ObjectRef<GraphQLTypes, Row>) =>
+  builder.objectRef<Edge<Row>>(`${name}Edge`).implement({
+    ...withPublicAccess(`An edge of ${name}Connection.`),
+    fields: (t) => ({
+      cursor: t.exposeString('cursor', { description: 'Cursor of the row in this list.' }),
+      node: t.field({ type: node, description: 'The row.', resolve: (edge) => edge.node as never }),
+    }),
+  })
+
+/** The type `${name}Edge` of a node type, of connections and of payloads. */
+export function getEdgeType<Row>(node: ObjectRef<GraphQLTypes, Row>): ReturnType<typeof defineEdgeType<Row>> {
+  const { name } = node
+  const type = edgeTypes.get(name) ?? defineEdgeType(name, node)
+  edgeTypes.set(name, type)
+  return type as ReturnType<typeof defineEdgeType<Row>>
+}
+
 /**
  * Declares the types `${name}Connection` and `${name}Edge` of a node type (Relay Cursor Connections). Fields
  * resolve to the `Page<Row>` of a service, with `isByCursor` to a `CursorPage<Row>`.
@@ -72,20 +93,13 @@ export function defineConnectionType<Row>(
   node: ObjectRef<GraphQLTypes, Row>,
   isByCursor = false,
 ) {
-  const Edge = builder.objectRef<{ cursor: string; node: Row }>(`${name}Edge`).implement({
-    ...withPublicAccess(`An edge of ${name}Connection.`),
-    fields: (t) => ({
-      cursor: t.exposeString('cursor', { description: 'Cursor of the row in this list.' }),
-      node: t.field({ type: node, description: 'The row.', resolve: (edge) => edge.node as never }),
-    }),
-  })
   // The multiplier of the list already counts the rows.
   const singleFieldCost = { field: 1, multiplier: 1 }
   return builder.objectRef<Page<Row>>(`${name}Connection`).implement({
     ...withPublicAccess(`A page of a list of ${name}.`),
     fields: (t) => ({
       edges: t.field({
-        type: [Edge],
+        type: [getEdgeType(node)],
         complexity: singleFieldCost,
         description: 'The rows of the page, each with its cursor.',
         resolve: (page, _args, { ctx }) =>

@@ -43,8 +43,15 @@ export function getNodeFields(info: GraphQLResolveInfo): Set<string> {
   return new Set(listChildFields(rows).map((field) => field.name.value))
 }
 
+/** What cursors of a nested list are bound to, such as `User.sessions`. */
+export const toNestedListName = (tenant: string, list: string): string => `${tenant}:${list}`
+
 const parseNestedPaging = (args: PageArgs, { ctx }: GraphQLContext, list: string) =>
-  parsePaging(ctx, { first: args.first ?? DEFAULT_PAGE_SIZE, after: args.after }, `${ctx.tenant}:${list}`)
+  parsePaging(
+    ctx,
+    { first: args.first ?? DEFAULT_PAGE_SIZE, after: args.after },
+    toNestedListName(ctx.tenant, list),
+  )
 
 /**
  * Builds the Prisma query of a page of a nested list, ordered by id; it is part of the parent's query. Throws
@@ -97,7 +104,7 @@ export const toNestedPage = <Row extends { id: string }>(
   countAll: () => Promise<number>,
 ): Page<Row> =>
   toPage(parseNestedPaging(args, context, list), rows, {
-    name: `${context.ctx.tenant}:${list}`,
+    name: toNestedListName(context.ctx.tenant, list),
     toKey: (row) => ({ value: null, id: row.id }),
     countAll,
   })

@@ -14,6 +14,22 @@ import { withPublicAccess } from './field-access.ts'
  */
 type UnprefixedKind = 'tenant' | 'idp'
 
+/** Kinds whose ids are made of what identifies their rows. */
+const COMPOSED_KINDS = ['consent', 'key'] as const
+type ComposedKind = (typeof COMPOSED_KINDS)[number]
+
+/** No other id has it after one of these words. */
+const SEPARATOR = '~'
+
+/** The id of an object of GraphQL that is identified by other ids. */
+export const composeId = (kind: ComposedKind, ...parts: string[]): string => [kind, ...parts].join(SEPARATOR)
+
+/** The parts of such an id; the last one may contain the separator. */
+export function readComposedId(id: string, count: number): string[] {
+  const [, ...parts] = id.split(SEPARATOR)
+  return [...parts.slice(0, count - 1), parts.slice(count - 1).join(SEPARATOR)]
+}
+
 /** How objects of one kind are found by id. */
 type NodeKind = {
   /** Name of the object type. */
@@ -23,7 +39,9 @@ type NodeKind = {
   load: (id: string, context: GraphQLContext) => Promise<object | null>
 }
 
-const nodeKinds = new Map<IdPrefix | UnprefixedKind, NodeKind>()
+type Kind = IdPrefix | UnprefixedKind | ComposedKind
+
+const nodeKinds = new Map<Kind, NodeKind>()
 /** The type names of rows that `node` has found: rows do not have their type. */
 const typeNameByRow = new WeakMap<object, string>()
 
@@ -43,7 +61,7 @@ export const Node = builder.interfaceRef<object>('Node').implement({
  * a caller without it cannot find out which ids exist; ids of `isOwn` do not require the scope.
  */
 export function registerNode<Row extends object>(
-  prefix: IdPrefix | UnprefixedKind,
+  prefix: Kind,
   kind: {
     ref: ObjectRef<GraphQLTypes, Row>
     scope: Scope
@@ -62,6 +80,8 @@ export function registerNode<Row extends object>(
 function findNodeKind(id: string, field: string, { ctx }: GraphQLContext): NodeKind | undefined {
   const prefix = readIdPrefix(id)
   if (prefix) return nodeKinds.get(prefix)
+  const composed = COMPOSED_KINDS.find((kind) => id.startsWith(`${kind}${SEPARATOR}`))
+  if (composed) return nodeKinds.get(composed)
   // An identity provider cannot have the slug of its tenant as its id.
   if (id === ctx.tenant) return nodeKinds.get('tenant')
   if (isUrlClientId(id)) return nodeKinds.get('client')

@@ -174,12 +174,22 @@ export function buildObjectFields(
   return Object.fromEntries(Object.entries(shapes).map(([name, shape]) => [name, build(name, shape)]))
 }
 
-/** The object type of a response shape. `access` has its rule and its description. */
-export function defineObjectType<Row extends object>(shape: z.ZodObject, access: { description: string }) {
+/**
+ * The object type of a response shape. `access` has its rule, its description and its interfaces, `defineMore` the fields
+ * that only GraphQL has.
+ */
+export function defineObjectType<Row extends object>(
+  shape: z.ZodObject,
+  access: { description: string; interfaces?: readonly object[] },
+  defineMore: (t: PothosSchemaTypes.ObjectFieldBuilder<GraphQLTypes, Row>) => object = () => ({}),
+) {
   const id = getTypeName(shape) as string
   const type = builder.objectRef<Row>(id).implement({
     ...(access as object),
-    fields: (t) => buildObjectFields(t as never, shape.shape, getModel(shape)),
+    fields: (t) => ({
+      ...(defineMore(t) as object),
+      ...buildObjectFields(t as never, shape.shape, getModel(shape)),
+    }),
   })
   objectTypes.set(id, type)
   return type

@@ -1,9 +1,11 @@
 import { Conflict, NotFound } from '../core/errors.ts'
+import { toNestedListName } from '../graphql/node-selection.ts'
 import { defineNestedList } from '../operations/list.ts'
 import { defineMutation } from '../operations/mutation.ts'
 import { defineLookup } from '../operations/query.ts'
 import { defineResource } from '../operations/resource.ts'
 import type { RestRoute } from '../rest/route.ts'
+import { encodeIdCursor } from '../schema/page.ts'
 import { idShape } from '../schema/response-shapes.ts'
 import { USER } from '../users/users.operations.ts'
 import { addIdpUser, linkIdpUser, unlinkIdpUser } from './idp-links.ts'
@@ -19,6 +21,7 @@ export const IDP_USER = defineResource<IdpUser>({
   ref: IdpUserRef,
   scope: 'idps:read',
   shape: IdpUserShape,
+  toCursor: ({ tenant }, { id }) => encodeIdCursor(toNestedListName(tenant, 'User.idpUsers'), id),
 })
 
 const TOKENS = defineResource<IdpUserTokens>({

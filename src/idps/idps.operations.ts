@@ -4,6 +4,7 @@ import { defineMutation } from '../operations/mutation.ts'
 import { defineLookup } from '../operations/query.ts'
 import { defineResource } from '../operations/resource.ts'
 import type { RestRoute } from '../rest/route.ts'
+import { encodeIdCursor } from '../schema/page.ts'
 import { idShape } from '../schema/response-shapes.ts'
 import { IdpCreate, IdpPatch, IdpShape } from './idps.fields.ts'
 import { IdentityProviderRef } from './idps.graphql.ts'
@@ -13,6 +14,7 @@ import {
   getIdentityProvider,
   type Idp,
   listIdentityProviders,
+  toIdpListName,
   updateIdentityProvider,
 } from './idps.ts'
 import { ProviderTestInput, ProviderTestShape } from './provider-check.fields.ts'
@@ -24,6 +26,7 @@ const IDP = defineResource<Idp>({
   ref: IdentityProviderRef,
   scope: 'idps:read',
   shape: IdpShape,
+  toCursor: ({ tenant }, { id }) => encodeIdCursor(toIdpListName(tenant), id),
 })
 
 export const idpOperations: readonly RestRoute[] = [

@@ -100,12 +100,15 @@ export async function findIdentityProviders(db: Db, ids: string[]): Promise<Idp[
   return (await db.prisma.identityProvider.findMany({ where })).map(toIdp)
 }
 
+/** What cursors of the list of identity providers are bound to. */
+export const toIdpListName = (tenant: string): string => `${tenant}:idps`
+
 /**
  * Lists the identity providers by id: one statement, and one more for totalSize. Throws InvalidInput about
  * the paging.
  */
 export async function listIdentityProviders(ctx: Ctx, args: PageArgs): Promise<Page<Idp>> {
-  const name = `${ctx.tenant}:idps`
+  const name = toIdpListName(ctx.tenant)
   const paging = parsePaging(ctx, args, name)
   const query = buildPageQuery(paging, 'id')
   const tenantId = ctx.tenant

@@ -1,30 +1,41 @@
 import { Conflict, NotFound, RateLimited } from '../core/errors.ts'
 import { withScope } from '../graphql/field-access.ts'
+import { Node, registerNode } from '../graphql/node.graphql.ts'
 import { defineObjectType } from '../graphql/shape-fields.ts'
 import { defineList } from '../operations/list.ts'
 import { defineMutation } from '../operations/mutation.ts'
 import { defineLookup } from '../operations/query.ts'
 import { defineResource } from '../operations/resource.ts'
 import type { RestRoute } from '../rest/route.ts'
+import { encodeIdCursor } from '../schema/page.ts'
 import { idShape } from '../schema/response-shapes.ts'
 import { InvitationCreate, InvitationResend, InvitationShape } from './invitations.fields.ts'
 import {
   createInvitation,
+  findInvitations,
   getInvitation,
   type Invitation,
   listInvitations,
   resendInvitation,
   revokeInvitation,
+  toInvitationListName,
 } from './invitations.ts'
 
 const INVITATION = defineResource<Invitation>({
   member: 'invitation',
-  ref: defineObjectType<Invitation>(
-    InvitationShape,
-    withScope('users:read', 'Invites a person, who accepts by a link in a mail.'),
-  ),
+  ref: defineObjectType<Invitation>(InvitationShape, {
+    ...withScope('users:read', 'Invites a person, who accepts by a link in a mail.'),
+    interfaces: [Node],
+  }),
   scope: 'users:read',
   shape: InvitationShape,
+  toCursor: ({ tenant }, { id }) => encodeIdCursor(toInvitationListName(tenant), id),
+})
+
+registerNode('invitation', {
+  ref: INVITATION.ref,
+  scope: INVITATION.scope,
+  load: (id, { loaders }) => loaders.over(findInvitations).load(id),
 })
 
 export const invitationOperations: readonly RestRoute[] = [

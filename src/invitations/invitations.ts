@@ -9,6 +9,7 @@ import { env } from '../core/env.ts'
 import { Conflict, NotFound, RateLimited } from '../core/errors.ts'
 import { getRoleScopes } from '../core/scopes.ts'
 import { addSeconds } from '../core/time.ts'
+import type { Db } from '../database/handle.ts'
 import { buildPageQuery } from '../database/page-query.ts'
 import { deliverMail } from '../delivery/mail.ts'
 import { buildInvitationMail } from '../delivery/messages/invitation.ts'
@@ -52,6 +53,15 @@ export function toInvitation(row: InvitationRow, now = new Date()): Invitation {
   const status = row.acceptedAt ? 'accepted' : revoked ? 'revoked' : isExpired ? 'expired' : 'pending'
   return { ...invitation, status }
 }
+
+/** The invitations of the tenant with these ids, in any order. */
+export const findInvitations = async ({ prisma, tenant }: Db, ids: string[]): Promise<Invitation[]> =>
+  (
+    await prisma.invitation.findMany({
+      where: { tenantId: tenant, id: { in: ids } },
+      omit: HIDDEN_COLUMNS,
+    })
+  ).map((row) => toInvitation(row))
 
 /** The URL for a token. It is built from BASE_URL, never from request headers. */
 const buildInvitationUri = (tenant: string, token: string): string =>
@@ -154,9 +164,12 @@ export async function getInvitation(ctx: Ctx, id: string): Promise<Invitation> {
   return toInvitation(invitation)
 }
 
+/** What cursors of the list of invitations are bound to. */
+export const toInvitationListName = (tenant: string): string => `${tenant}:invitations`
+
 /** All invitations, oldest first: one statement, and another for totalSize. Throws InvalidInput. */
 export async function listInvitations(ctx: Ctx, args: PageArgs): Promise<Page<Invitation>> {
-  const name = `${ctx.tenant}:invitations`
+  const name = toInvitationListName(ctx.tenant)
   const paging = parsePaging(ctx, args, name)
   const query = buildPageQuery(paging, 'id')
   const rows = await ctx.db.prisma.invitation.findMany({

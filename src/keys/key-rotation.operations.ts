@@ -1,16 +1,29 @@
 import { RateLimited } from '../core/errors.ts'
 import { builder } from '../graphql/builder.ts'
 import { withPublicAccess, withScope } from '../graphql/field-access.ts'
+import { composeId, Node, readComposedId, registerNode } from '../graphql/node.graphql.ts'
 import { defineObjectType } from '../graphql/shape-fields.ts'
 import { defineMutation } from '../operations/mutation.ts'
 import { defineRestRoute, type RestRoute } from '../rest/route.ts'
 import { KeyRotation, SigningKeyShape, SigningKeysShape } from './key-rotation.fields.ts'
-import { getSigningKeys, rotateSigningKeys, type SigningKey } from './key-rotation.ts'
+import { findSigningKeys, getSigningKeys, rotateSigningKeys, type SigningKey } from './key-rotation.ts'
+
+const toKeyId = ({ kid }: SigningKey): string => composeId('key', kid)
 
 const SigningKeyRef = defineObjectType<SigningKey>(
   SigningKeyShape,
-  withPublicAccess('A key that signs tokens of the tenant. Its public key is in the key set.'),
+  {
+    ...withPublicAccess('A key that signs tokens of the tenant. Its public key is in the key set.'),
+    interfaces: [Node],
+  },
+  (t) => ({ id: t.id({ description: 'Globally unique id of GraphQL.', resolve: toKeyId }) }),
 )
+
+registerNode('key', {
+  ref: SigningKeyRef,
+  scope: 'tenant:read',
+  load: (id, { loaders }) => loaders.over(findSigningKeys).load(readComposedId(id, 1).join('')),
+})
 
 const KEYS_SUMMARY = 'Published signing keys, newest first: active, upcoming and retiring ones.'
 

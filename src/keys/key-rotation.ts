@@ -114,12 +114,18 @@ export type SigningKey = { kid: string } & Pick<SigningKeyRow, 'alg' | 'activeAt
 /**
  * Returns the published keys of the tenant, newest first: active, upcoming and retiring ones. One statement.
  */
-export async function getSigningKeys(ctx: Ctx, now = new Date()): Promise<SigningKey[]> {
-  const rows = await selectSigningKeys(ctx.db)
+export async function getSigningKeys({ db }: { db: Db }, now = new Date()): Promise<SigningKey[]> {
+  const rows = await selectSigningKeys(db)
   return rows
     .filter(({ expiresAt }) => expiresAt === null || expiresAt > now)
     .map(({ id, alg, activeAt, expiresAt }) => ({ kid: id, alg, activeAt, expiresAt }))
 }
+
+/** The published keys of the tenant with these ids, in any order. */
+export const findSigningKeys = async (db: Db, kids: string[]): Promise<(SigningKey & { id: string })[]> =>
+  (await getSigningKeys({ db }))
+    .filter(({ kid }) => kids.includes(kid))
+    .map((key) => ({ ...key, id: key.kid }))
 
 /** Throws RateLimited when an algorithm has the maximum number of retiring keys. */
 function assertRetiringCapacity(algorithms: readonly AlgorithmKeys[], now: Date): void {

@@ -2,7 +2,8 @@ import type * as z from 'zod'
 import type { Ctx } from '../context/context.ts'
 import { Conflict, InvalidInput } from '../core/errors.ts'
 import type { Scope } from '../core/scopes.ts'
-import { builder, type InputFields } from '../graphql/builder.ts'
+import { builder, type GraphQLTypes, type InputFields } from '../graphql/builder.ts'
+import { getEdgeType } from '../graphql/connection.ts'
 import { withAccountScope, withPublicAccess, withScope } from '../graphql/field-access.ts'
 import { markCreation } from '../graphql/idempotency.ts'
 import type { Loaders } from '../graphql/loaders.ts'
@@ -100,7 +101,29 @@ function describeMember(
   }
 }
 
-function definePayload({ name, scope, output, loaded = {} }: Mutation<Target, Output>) {
+/** The first resource of an output, whose object is the body of the response. */
+const findBody = (output: Output) =>
+  Object.entries(output).find((entry): entry is [string, Resource<unknown>] => isResource(entry[1]))
+
+/** The edge of a created object in the list of all of them, which clients prepend or append to it. */
+const buildEdgeField = (
+  t: PothosSchemaTypes.ObjectFieldBuilder<GraphQLTypes, Record<string, unknown>>,
+  member: string,
+  { ref, scope, words = toWords(member), toCursor }: Resource<unknown>,
+) => [
+  `${member}Edge`,
+  t.field({
+    ...withScope(scope, `The ${words} as an edge of the list, in its default order.`),
+    type: getEdgeType(ref) as never,
+    nullable: true,
+    resolve: (result, _args, { ctx }) => {
+      const node = result[member]
+      return { node, cursor: toCursor?.(ctx, node) } as never
+    },
+  }),
+]
+
+function definePayload({ name, scope, rest, output, loaded = {} }: Mutation<Target, Output>) {
   return builder.objectRef<Record<string, unknown>>(`${capitalize(name)}Payload`).implement({
     ...withPublicAccess(`The result of ${name}.`),
     fields: (t) => {
@@ -120,11 +143,13 @@ function definePayload({ name, scope, output, loaded = {} }: Mutation<Target, Ou
           ? buildField(member, value, (result) => result[member])
           : buildObjectFields(t as never, { [member]: value })[member],
       ])
+      const created = rest?.status === 201 ? findBody(output) : undefined
+      const edgeFields = created?.[1].toCursor ? [buildEdgeField(t as never, ...created)] : []
       const loadedFields = Object.entries(loaded).map(([member, { resource, by }]) => [
         member,
         buildField(member, resource, (result, loaders) => resource.load?.(loaders, result[by] as string)),
       ])
-      return Object.fromEntries([...fields, ...loadedFields])
+      return Object.fromEntries([...fields, ...edgeFields, ...loadedFields])
     },
   })
 }
@@ -150,10 +175,6 @@ function defineField(mutation: Mutation<Target, Output>): void {
     }),
   )
 }
-
-/** The first resource of an output, whose object is the body of the response. */
-const findBody = (output: Output) =>
-  Object.entries(output).find((entry): entry is [string, Resource<unknown>] => isResource(entry[1]))
 
 function toRoute(mutation: Mutation<Target, Output>): RestRoute[] {
   const {

@@ -27,6 +27,8 @@ export type Resource<Row> = {
   toBody(ctx: Ctx, row: Row): object
   /** Its lists are read by cursor only: they have no numbers of pages and no total. */
   isByCursor?: true
+  /** The cursor of an object in the list of all of them, in its default order. */
+  toCursor?(ctx: Ctx, row: Row): string
   /** Loads one for a payload that has its id. */
   load?(loaders: Loaders, id: string): Promise<Row | null>
   /** The connection type of GraphQL; made when a list is declared. */

@@ -1,10 +1,12 @@
 import { NotFound } from '../core/errors.ts'
 import { withScope } from '../graphql/field-access.ts'
+import { Node, registerNode } from '../graphql/node.graphql.ts'
 import { defineObjectType } from '../graphql/shape-fields.ts'
 import { defineList } from '../operations/list.ts'
 import { defineMutation } from '../operations/mutation.ts'
 import { defineResource } from '../operations/resource.ts'
 import type { RestRoute } from '../rest/route.ts'
+import { encodeIdCursor } from '../schema/page.ts'
 import { idShape } from '../schema/response-shapes.ts'
 import {
   NewRegistrationTokenShape,
@@ -13,19 +15,28 @@ import {
 } from './registration-tokens.fields.ts'
 import {
   createRegistrationToken,
+  findRegistrationTokens,
   listRegistrationTokens,
   type RegistrationToken,
   revokeRegistrationToken,
+  toTokenListName,
 } from './registration-tokens.ts'
 
 const REGISTRATION_TOKEN = defineResource<RegistrationToken>({
   member: 'registrationToken',
-  ref: defineObjectType<RegistrationToken>(
-    RegistrationTokenShape,
-    withScope('clients:read', 'Permits applications to register themselves (RFC 7591).'),
-  ),
+  ref: defineObjectType<RegistrationToken>(RegistrationTokenShape, {
+    ...withScope('clients:read', 'Permits applications to register themselves (RFC 7591).'),
+    interfaces: [Node],
+  }),
   scope: 'clients:read',
   shape: RegistrationTokenShape,
+  toCursor: ({ tenant }, { id }) => encodeIdCursor(toTokenListName(tenant), id),
+})
+
+registerNode('regtoken', {
+  ref: REGISTRATION_TOKEN.ref,
+  scope: REGISTRATION_TOKEN.scope,
+  load: (id, { loaders }) => loaders.over(findRegistrationTokens).load(id),
 })
 
 export const registrationTokenOperations: readonly RestRoute[] = [

@@ -2,6 +2,7 @@ import type { Ctx } from '../context/context.ts'
 import { newId, randomToken, readIdPrefix, sha256 } from '../core/crypto.ts'
 import { NotFound } from '../core/errors.ts'
 import { addSeconds } from '../core/time.ts'
+import type { Db } from '../database/handle.ts'
 import { buildPageQuery } from '../database/page-query.ts'
 import { createEvent } from '../events/create-event.ts'
 import { recordEvents } from '../events/log.ts'
@@ -50,16 +51,28 @@ export async function createRegistrationToken(
   return { registrationToken, token }
 }
 
+/** What cursors of the list of registration tokens are bound to. */
+export const toTokenListName = (tenant: string): string => `${tenant}:registration-tokens`
+
+const buildActiveCondition = (tenant: string) => ({
+  tenantId: tenant,
+  expiresAt: { gt: new Date() },
+  OR: [{ usesLeft: null }, { usesLeft: { gt: 0 } }],
+})
+
+/** The active tokens of the tenant with these ids, in any order. */
+export const findRegistrationTokens = ({ prisma, tenant }: Db, ids: string[]): Promise<RegistrationToken[]> =>
+  prisma.registrationToken.findMany({
+    where: { ...buildActiveCondition(tenant), id: { in: ids } },
+    omit: HIDDEN_COLUMNS,
+  })
+
 /** The active tokens, oldest first: one statement, and another for totalSize. Throws InvalidInput. */
 export async function listRegistrationTokens(ctx: Ctx, args: PageArgs): Promise<Page<RegistrationToken>> {
-  const name = `${ctx.tenant}:registration-tokens`
+  const name = toTokenListName(ctx.tenant)
   const paging = parsePaging(ctx, args, name)
   const query = buildPageQuery(paging, 'id')
-  const isActive = {
-    tenantId: ctx.tenant,
-    expiresAt: { gt: new Date() },
-    OR: [{ usesLeft: null }, { usesLeft: { gt: 0 } }],
-  }
+  const isActive = buildActiveCondition(ctx.tenant)
   const rows = await ctx.db.prisma.registrationToken.findMany({
     ...query,
     where: { ...isActive, ...query.where },

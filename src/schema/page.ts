@@ -62,6 +62,9 @@ export function encodeCursor(list: string, key: CursorKey): string {
   return `${payload}.${computeCursorMac(list, payload).toString('base64url')}`
 }
 
+/** The cursor of a row in a list by id. */
+export const encodeIdCursor = (list: string, id: string): string => encodeCursor(list, { id, value: null })
+
 function decodeCursor(list: string, cursor: string): CursorKey | null {
   const [payload = '', signature = '', ...rest] = cursor.split('.')
   const given = Buffer.from(signature, 'base64url')

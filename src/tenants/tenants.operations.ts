@@ -4,6 +4,7 @@ import { defineMutation } from '../operations/mutation.ts'
 import { defineLookup } from '../operations/query.ts'
 import { defineResource } from '../operations/resource.ts'
 import { attachHeaders, defineRestRoute, type RestRoute } from '../rest/route.ts'
+import { encodeIdCursor } from '../schema/page.ts'
 import { idShape } from '../schema/response-shapes.ts'
 import { toSettings, updateSettings } from './settings.ts'
 import { TenantCreate, TenantSettingsPatch, TenantSettingsShape, TenantShape } from './tenants.fields.ts'
@@ -14,6 +15,7 @@ import {
   getTenant,
   getTenantBySlug,
   listTenants,
+  TENANT_LIST,
   type Tenant,
 } from './tenants.ts'
 
@@ -31,7 +33,11 @@ const TENANT = defineResource<Tenant>({
   }),
 })
 /** A tenant as an operator of tenant `system` reads it. */
-const OPERATED_TENANT = { ...TENANT, scope: 'tenants:read' as const }
+const OPERATED_TENANT: typeof TENANT = {
+  ...TENANT,
+  scope: 'tenants:read',
+  toCursor: (_ctx, { tenantId }) => encodeIdCursor(TENANT_LIST, tenantId),
+}
 
 /** The body of settings has no updatedAt, so it is a header. */
 const toSettingsBody = (tenant: Tenant) =>

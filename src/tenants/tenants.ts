@@ -125,11 +125,13 @@ export function getTenantBySlug(ctx: Ctx, slug: string): Promise<Tenant> {
   return isSlug(slug) ? getTenant(toTenantCtx(ctx, slug)) : Promise.reject(new NotFound('tenant'))
 }
 
+/** What cursors of the list of tenants are bound to. */
+export const TENANT_LIST = 'tenants'
+
 /** All tenants, by slug. Throws InvalidInput (paging) or Forbidden. */
 export async function listTenants(ctx: Ctx, args: PageArgs): Promise<Page<Tenant>> {
   requireOperator(ctx, 'tenants:read')
-  const name = 'tenants'
-  const paging = parsePaging(ctx, args, name)
+  const paging = parsePaging(ctx, args, TENANT_LIST)
   const backward = paging.mode === 'cursor' && paging.backward
   const seek = paging.mode === 'cursor' ? paging.seek : null
   const db = toTenantCtx(ctx, SYSTEM_TENANT).db.prisma
@@ -141,7 +143,7 @@ export async function listTenants(ctx: Ctx, args: PageArgs): Promise<Page<Tenant
     omit: HIDDEN_COLUMNS,
   })
   return toPage(paging, read, {
-    name,
+    name: TENANT_LIST,
     toKey: (tenant) => ({ value: null, id: tenant.tenantId }),
     countAll: () => db.tenant.count(),
   })

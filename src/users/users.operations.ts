@@ -6,9 +6,10 @@ import { defineMutation } from '../operations/mutation.ts'
 import { defineLookup } from '../operations/query.ts'
 import { defineResource } from '../operations/resource.ts'
 import { defineRestRoute, type RestRoute } from '../rest/route.ts'
+import { encodeIdCursor } from '../schema/page.ts'
 import { createIdShape } from '../schema/response-shapes.ts'
 import { USER_FILTER, USER_ORDER } from './list/user-filter.fields.ts'
-import { listUsers } from './list/user-list.ts'
+import { listUsers, toUserListName } from './list/user-list.ts'
 import { toUserBody } from './user-body.ts'
 import { EmailLookup, PhoneNumberLookup, UserCreate, UserPatch, UserShape } from './users.fields.ts'
 import { UserRef } from './users.graphql.ts'
@@ -30,6 +31,7 @@ export const USER = defineResource<User>({
   shape: UserShape,
   toBody: toUserBody,
   load: ({ user }, id) => user.load(id),
+  toCursor: ({ tenant }, { id }) => encodeIdCursor(toUserListName(tenant), id),
 })
 
 // REST writes the field `locked`.

@@ -35,6 +35,14 @@ graphql\`
   }
 \`
 graphql\`
+  mutation UsersEdgeMutation($input: CreateUserInput!, $connections: [ID!]!) {
+    createUser(input: $input) {
+      ... on CreateUserPayload { userEdge @prependEdge(connections: $connections) { cursor node { id name locked } } }
+      ... on UserError { code message }
+    }
+  }
+\`
+graphql\`
   subscription UsersLockSubscription($after: String) {
     userLockChanged(after: $after) { ... on UserLockEvent { kind user { id locked } } ... on EventGap { position } }
   }

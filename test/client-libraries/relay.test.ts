@@ -40,6 +40,13 @@ describe('Relay', () => {
     expect(listed().at(-1)).toMatchObject({ name: 'Hana', locked: false })
   })
 
+  test('prepends the edge of a created row to the connection', async ({ listed, mutate }) => {
+    const before = listed()
+    const connections = ['client:root:__Users_users_connection']
+    await mutate('UsersEdgeMutation', { input: { name: 'Iris' }, connections })
+    expect(listed()).toEqual([expect.objectContaining({ name: 'Iris', locked: false }), ...before])
+  })
+
   test('updates the rows of the store by a subscription', async ({
     connection,
     listed,

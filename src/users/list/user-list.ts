@@ -27,6 +27,9 @@ import {
 } from './user-list.sql.ts'
 import { selectUserList } from './user-list-plans.ts'
 
+/** What cursors of the list of all users in order of creation are bound to. */
+export const toUserListName = (tenant: string): string => `${tenant}:users`
+
 function buildListQuery(ctx: Ctx, args: ListArgs): { query: UserListQuery; name: string } {
   const { filter, orderBy, descending } = parseListArgs(args, USER_FILTER, USER_ORDER)
   for (const member of Object.keys(filter) as UserFilterMember[]) {
@@ -37,7 +40,7 @@ function buildListQuery(ctx: Ctx, args: ListArgs): { query: UserListQuery; name:
   return {
     query: { list: selectUserList(filter, orderBy), filter, descending },
     // The list name to which cursors are bound.
-    name: `${ctx.tenant}:users${queryKey === PLAIN_QUERY ? '' : `:${sha256Base64url(queryKey)}`}`,
+    name: `${toUserListName(ctx.tenant)}${queryKey === PLAIN_QUERY ? '' : `:${sha256Base64url(queryKey)}`}`,
   }
 }
 const PLAIN_QUERY = JSON.stringify([{}, null, 'asc'])
