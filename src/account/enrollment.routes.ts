@@ -19,7 +19,7 @@ import { getRequestMeta, readTarget } from '../http/request.http.ts'
 import { readForm, readJson, requireSingleParams } from '../http/request-body.http.ts'
 import { createCsrfToken, isCsrfToken } from '../pages/csrf.ts'
 import { answerOnce, createSentForm, findAnswer } from '../pages/form-answers.ts'
-import { createUncachedJson, renderComponent, renderErrorPage } from '../pages/responses.http.ts'
+import { addPageRoute, createUncachedJson, renderComponent } from '../pages/responses.http.ts'
 import { buildInitiationUrl, openNextClient } from '../pages/restart-url.ts'
 import { toErrorResponse } from '../rest/responses.ts'
 import {
@@ -39,9 +39,9 @@ const renderJsonError: Parameters<typeof addRoute>[3] = (thrown, event) =>
  * body of every POST, which other sites cannot send.
  */
 export function addEnrollmentRoutes(app: H3): void {
-  addRoute(app, '/:tenant/enroll', { GET: showEnrollmentPage }, renderErrorPage)
-  addRoute(app, '/:tenant/enroll/cancel', { GET: showCancelPage, POST: handleCancel }, renderErrorPage)
-  addRoute(app, '/:tenant/enroll/done', { GET: showEnrolledPage }, renderErrorPage)
+  addPageRoute(app, '/:tenant/enroll', { GET: showEnrollmentPage })
+  addPageRoute(app, '/:tenant/enroll/cancel', { GET: showCancelPage, POST: handleCancel })
+  addPageRoute(app, '/:tenant/enroll/done', { GET: showEnrolledPage })
   addRoute(app, '/:tenant/enroll/options', { POST: handleEnrollmentStart }, renderJsonError)
   addRoute(app, '/:tenant/enroll/credential', { POST: handleEnrollmentFinish }, renderJsonError)
 }

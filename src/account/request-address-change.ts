@@ -1,5 +1,6 @@
 import { loadMessageFrame } from '../access/message-tenant.ts'
 import { describeRequestSource } from '../access/request-source.ts'
+import { requireOwnAccount } from '../access/require-scope.ts'
 import type { Ctx } from '../context/context.ts'
 import { sha256 } from '../core/crypto.ts'
 import { InvalidInput, NotFound, RateLimited } from '../core/errors.ts'
@@ -12,7 +13,7 @@ import { createEventRow } from '../events/log.ts'
 import { limitNetwork } from '../passcodes/network-limits.ts'
 import { SHARED_BUDGET } from '../passcodes/passcode-budgets.sql.ts'
 import { createCode, createLongCode } from '../passcodes/passcode-hash.ts'
-import type { PasscodeAddress } from '../passcodes/passcodes.fields.ts'
+import type { Channel, PasscodeAddress } from '../passcodes/passcodes.fields.ts'
 import { answerAddressInBackground } from '../passcodes/send-passcode.ts'
 import { limitSms } from '../passcodes/sms-limits.ts'
 import { computeWaitSeconds, PASSCODE_LIFETIME_MINUTES } from '../passcodes/store-passcode.ts'
@@ -23,6 +24,7 @@ import {
   findChangeWaitEnd,
   lockChangeRequester,
   reserveAddressChange,
+  selectPendingChanges,
   storeChangeCode,
   withdrawAddressChange,
 } from './address-change.sql.ts'
@@ -140,4 +142,11 @@ export async function requestEmailChange(ctx: Ctx, input: unknown, now = new Dat
 /** Sends a code to the new phone number by text message, like requestEmailChange. */
 export async function requestPhoneNumberChange(ctx: Ctx, input: unknown, now = new Date()) {
   return requestAddressChange(ctx, parseInput(RequestAddressChange.sms, input).phoneNumber, now)
+}
+
+/** The new addresses of the caller that wait for their code, as they were entered, by channel. */
+export async function findPendingChanges(ctx: Ctx): Promise<Partial<Record<Channel, string>>> {
+  const { userId } = requireOwnAccount(ctx)
+  const rows = await selectPendingChanges(ctx.db, userId, new Date())
+  return Object.fromEntries(rows.map(({ channel, shown }) => [channel, shown]))
 }

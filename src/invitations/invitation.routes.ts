@@ -1,6 +1,6 @@
 import type { H3 } from 'h3'
 import { findClient } from '../access/client-cache.ts'
-import { addRoute, type TenantCall } from '../access/endpoint.http.ts'
+import type { TenantCall } from '../access/endpoint.http.ts'
 import { sha256Base64url } from '../core/crypto.ts'
 import { Forbidden, InvalidInput, UserLocked } from '../core/errors.ts'
 import { readTarget } from '../http/request.http.ts'
@@ -10,7 +10,7 @@ import { buildAccountCookies, readSessionTokens } from '../pages/account-cookies
 import { bindBrowser, readBrowserKey } from '../pages/browser-key.ts'
 import { createCsrfToken, isCsrfToken } from '../pages/csrf.ts'
 import { answerOnce, createSentForm, findAnswer } from '../pages/form-answers.ts'
-import { addCookies, redirectTo, renderComponent, renderErrorPage } from '../pages/responses.http.ts'
+import { addCookies, addPageRoute, redirectTo, renderComponent } from '../pages/responses.http.ts'
 import { buildInitiationUrl, openNextClient, sealNextClient } from '../pages/restart-url.ts'
 import { endAccounts, findBrowserAccounts, listSurplusAccounts } from '../sessions/browser-accounts.ts'
 import { readAccountForm, toFormIssues } from '../sign-up/account-form.ts'
@@ -26,8 +26,8 @@ import { InvitationAcceptedPage, InvitationExpiredPage, InvitationPage } from '.
 
 /** The pages of an invitation. */
 export function addInvitationRoutes(app: H3): void {
-  addRoute(app, '/:tenant/invitation', { GET: showInvitation, POST: handleAcceptance }, renderErrorPage)
-  addRoute(app, '/:tenant/invitation/accepted', { GET: showAccepted }, renderErrorPage)
+  addPageRoute(app, '/:tenant/invitation', { GET: showInvitation, POST: handleAcceptance })
+  addPageRoute(app, '/:tenant/invitation/accepted', { GET: showAccepted })
 }
 
 const readToken = ({ event }: TenantCall): string => requireSingleParams(readTarget(event).query).token ?? ''

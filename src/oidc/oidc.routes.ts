@@ -1,8 +1,6 @@
 import type { H3 } from 'h3'
 import { addRegistrationRoutes } from '../registration/registration.routes.ts'
 import { addAuthorizeRoutes } from './authorize/authorize.routes.ts'
-import { addInitiateLoginRoutes } from './authorize/login-initiation.routes.ts'
-import { addPushedRequestRoutes } from './authorize/pushed-requests.routes.ts'
 import { addDeviceRoutes } from './device/device.routes.ts'
 import { createDeviceCompletion } from './device/device-completion.http.ts'
 import { addDiscoveryRoutes } from './discovery/discovery.routes.ts'
@@ -12,20 +10,16 @@ import { addProviderLogoutRoutes } from './logout/provider-logout.routes.ts'
 import { registerDeviceCompletion } from './signin/completion.http.ts'
 import { addProviderCallbackRoutes } from './signin/provider-callback.routes.ts'
 import { addSignInRoutes } from './signin/sign-in.routes.ts'
-import { addIntrospectionRoutes } from './token/introspection.routes.ts'
 import { addUserinfoRoutes } from './userinfo/userinfo.routes.ts'
 
 /** The OpenID provider of every tenant: protocol endpoints and hosted pages. */
 export function addOidcRoutes(app: H3): void {
   addDiscoveryRoutes(app)
   addAuthorizeRoutes(app)
-  addPushedRequestRoutes(app)
   addTokenRoutes(app)
   addRegistrationRoutes(app)
   addDeviceRoutes(app)
-  addIntrospectionRoutes(app)
   addUserinfoRoutes(app)
-  addInitiateLoginRoutes(app)
   addLogoutRoutes(app)
   registerDeviceCompletion(createDeviceCompletion)
   addSignInRoutes(app)

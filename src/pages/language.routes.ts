@@ -1,12 +1,12 @@
 import { serialize } from 'cookie-es'
 import type { H3 } from 'h3'
-import { addRoute, type TenantCall } from '../access/endpoint.http.ts'
+import type { TenantCall } from '../access/endpoint.http.ts'
 import { InvalidInput } from '../core/errors.ts'
 import { readForm } from '../http/request-body.http.ts'
 import { LANGUAGE_COOKIE, SIGN_IN_LANGUAGE_COOKIE } from '../languages/request-language.ts'
 import { findLanguage } from '../languages/select-language.ts'
 import { isSecure } from './cookies.ts'
-import { redirectTo, renderErrorPage } from './responses.http.ts'
+import { addPageRoute, redirectTo } from './responses.http.ts'
 
 const YEAR_SECONDS = 365 * 86_400
 /** Paths are resolved as a browser does. */
@@ -14,7 +14,7 @@ const BASE = 'http://page.invalid'
 
 /** The menu of languages. Whatever site sends the form: the choice permits nothing. */
 export function addLanguageRoute(app: H3): void {
-  addRoute(app, '/:tenant/language', { POST: chooseLanguage }, renderErrorPage)
+  addPageRoute(app, '/:tenant/language', { POST: chooseLanguage })
 }
 
 const buildLanguageCookie = (name: string, language: string, path: string, maxAge?: number): string =>

@@ -1,7 +1,8 @@
-import type { H3Event } from 'h3'
+import type { H3, H3Event } from 'h3'
 import { type FunctionComponent, h, type VNode } from 'preact'
 import { findClient } from '../access/client-cache.ts'
-import type { RenderError } from '../access/endpoint.http.ts'
+import { addRoute, type Handlers, type RenderError, type TenantCall } from '../access/endpoint.http.ts'
+import type { RejectionEventType } from '../access/rejections.ts'
 import type { CachedTenant } from '../access/tenant-cache.ts'
 import type { AppError } from '../core/errors.ts'
 import { log } from '../core/log.ts'
@@ -92,7 +93,7 @@ const OAUTH_CODE_BY_STATUS: Record<number, string> = {
 /**
  * Renders an error for a client (RFC 6749, section 5.2; RFC 6750, section 3.1). Logs errors from status 500.
  */
-export const renderOAuthError: RenderError = (thrown, event) => {
+const renderOAuthError: RenderError = (thrown, event) => {
   if (thrown instanceof OAuthError)
     return createUncachedJson(
       { error: thrown.error, error_description: toErrorDescription(thrown.message) },
@@ -181,3 +182,21 @@ export const renderErrorPage: RenderError = async (thrown, event, tenant, client
   for (const [name, value] of Object.entries(error.headers)) response.headers.set(name, value)
   return response
 }
+
+/** Adds a path whose errors are pages. */
+export const addPageRoute = (app: H3, path: string, handlers: Handlers, rejectionType?: RejectionEventType) =>
+  addRoute(app, path, handlers, renderErrorPage, rejectionType)
+
+/** Adds a path of a protocol, whose errors are those of OAuth. */
+export const addOAuthRoute = (
+  app: H3,
+  path: string,
+  handlers: Handlers,
+  rejectionType?: RejectionEventType,
+) => addRoute(app, path, handlers, renderOAuthError, rejectionType)
+
+/** The handler of a page that shows nothing but its tenant. */
+export const createPlainPage =
+  (component: PageComponent<{ tenant: CachedTenant }>) =>
+  async ({ ctx, tenant }: TenantCall): Promise<Response> =>
+    renderComponent(ctx, component, { tenant })

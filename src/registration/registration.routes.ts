@@ -1,10 +1,10 @@
 import type { H3 } from 'h3'
 import { findClient } from '../access/client-cache.ts'
-import { addRoute, allowCorsForPages, answerPreflight, type TenantCall } from '../access/endpoint.http.ts'
+import { allowCorsForPages, answerPreflight, type TenantCall } from '../access/endpoint.http.ts'
 import { InvalidInput } from '../core/errors.ts'
 import { OAuthError } from '../core/oauth-error.ts'
 import { readJson } from '../http/request-body.http.ts'
-import { createUncachedJson, renderOAuthError } from '../pages/responses.http.ts'
+import { addOAuthRoute, createUncachedJson } from '../pages/responses.http.ts'
 import { deleteRegistration, readRegistration, replaceRegistration } from './client-configuration.ts'
 import { registerClient } from './registration.ts'
 
@@ -14,26 +14,16 @@ import { registerClient } from './registration.ts'
  * origins of the client.
  */
 export function addRegistrationRoutes(app: H3): void {
-  addRoute(
-    app,
-    '/:tenant/oidc/register',
-    {
-      POST: handleRegister,
-      OPTIONS: (call) => answerPreflight(call, { methods: 'POST', isOpen: call.tenant.openRegistration }),
-    },
-    renderOAuthError,
-  )
-  addRoute(
-    app,
-    '/:tenant/oidc/register/:clientId',
-    {
-      GET: forClientPages(handleRead),
-      PUT: forClientPages(handleReplace),
-      DELETE: forClientPages(handleDelete),
-      OPTIONS: (call) => answerPreflight(call, { methods: 'GET, PUT, DELETE' }),
-    },
-    renderOAuthError,
-  )
+  addOAuthRoute(app, '/:tenant/oidc/register', {
+    POST: handleRegister,
+    OPTIONS: (call) => answerPreflight(call, { methods: 'POST', isOpen: call.tenant.openRegistration }),
+  })
+  addOAuthRoute(app, '/:tenant/oidc/register/:clientId', {
+    GET: forClientPages(handleRead),
+    PUT: forClientPages(handleReplace),
+    DELETE: forClientPages(handleDelete),
+    OPTIONS: (call) => answerPreflight(call, { methods: 'GET, PUT, DELETE' }),
+  })
 }
 
 /** Permits pages of the client to read the responses of `handle`. */

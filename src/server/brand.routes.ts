@@ -1,12 +1,12 @@
 import { getQuery, getRouterParam, type H3 } from 'h3'
 import { readClientLogo } from '../access/client-cache.ts'
-import { addRoute, type TenantCall } from '../access/endpoint.http.ts'
+import type { TenantCall } from '../access/endpoint.http.ts'
 import { NotFound } from '../core/errors.ts'
 import { addReadRoute } from '../http/read-routes.http.ts'
 import { BRAND_IMAGES, type BrandImage, hashImage, parseDataImage } from '../model/brand-images.ts'
 import { FAVICON_PATH, renderFavicon } from '../pages/assets/favicon.ts'
 import { getTenantName } from '../pages/page-shell.pages.tsx'
-import { renderErrorPage } from '../pages/responses.http.ts'
+import { addPageRoute } from '../pages/responses.http.ts'
 
 const YEAR_SECONDS = 31_536_000
 const HOUR_SECONDS = 3600
@@ -50,12 +50,9 @@ async function showClientLogo(call: TenantCall): Promise<Response> {
  */
 export function addBrandRoutes(app: H3): void {
   addReadRoute(app, FAVICON_PATH, () => renderIcon(renderFavicon('Vestibule')))
-  addRoute(
-    app,
-    `/:tenant${FAVICON_PATH}`,
-    { GET: async ({ tenant }) => renderIcon(renderFavicon(getTenantName(tenant), tenant)) },
-    renderErrorPage,
-  )
-  addRoute(app, '/:tenant/brand/:image', { GET: showTenantImage }, renderErrorPage)
-  addRoute(app, '/:tenant/brand/clients/:client', { GET: showClientLogo }, renderErrorPage)
+  addPageRoute(app, `/:tenant${FAVICON_PATH}`, {
+    GET: async ({ tenant }) => renderIcon(renderFavicon(getTenantName(tenant), tenant)),
+  })
+  addPageRoute(app, '/:tenant/brand/:image', { GET: showTenantImage })
+  addPageRoute(app, '/:tenant/brand/clients/:client', { GET: showClientLogo })
 }

@@ -68,7 +68,7 @@ const ROWS: [library: string, imports: string, uses: string][] = [
   [
     'h3',
     countImports(/h3/),
-    `${count(/new H3\(/g)} routers, ${count(/(?<!function )\badd(?:Read)?Route\(/g)} routes of pages and protocol, ${restRoutes.length} of REST`,
+    `${count(/new H3\(/g)} routers, ${count(/(?<!function )\badd(?:Read|Page|OAuth)?Route\((?!app, path, handlers)/g)} routes of pages and protocol, ${restRoutes.length} of REST`,
   ],
   ['ioredis', countImports(/ioredis/), 'if `REDIS_URL` is set'],
   ['graphql-ws', countImports(/graphql-ws/), `${count(/\bmakeServer</g)} server`],

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { SessionsPage } from '../../src/account/pages/sessions.pages.tsx'
-import { NewRecoveryCodesPage } from '../../src/account/pages/sign-in/recovery-codes.pages.tsx'
+import { NewRecoveryCodesPage } from '../../src/account/pages/sign-in/authenticator-app.pages.tsx'
 import { describeScope, listConsentItems, toScopeConsentItems } from '../../src/consents/consent-items.ts'
 import { SCOPE_NAMES } from '../../src/core/scopes.ts'
 import { DemoClientPage } from '../../src/dev/demo-client.pages.tsx'

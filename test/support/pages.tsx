@@ -15,11 +15,11 @@ import { DeletionPage } from '../../src/account/pages/deletion.pages.tsx'
 import { OverviewPage } from '../../src/account/pages/overview.pages.tsx'
 import { ProfilePage } from '../../src/account/pages/profile.pages.tsx'
 import { SessionsPage } from '../../src/account/pages/sessions.pages.tsx'
-import { AuthenticatorAppPage } from '../../src/account/pages/sign-in/authenticator-app.pages.tsx'
 import {
+  AuthenticatorAppPage,
   CreateRecoveryCodesPage,
   NewRecoveryCodesPage,
-} from '../../src/account/pages/sign-in/recovery-codes.pages.tsx'
+} from '../../src/account/pages/sign-in/authenticator-app.pages.tsx'
 import {
   AuthenticatorAppPart,
   CredentialsPart,
@@ -55,13 +55,14 @@ import { CodePage } from '../../src/oidc/signin/passcode/code.pages.tsx'
 import { PasskeyEntry } from '../../src/oidc/signin/passkey/passkey-entry.pages.tsx'
 import { PasskeyOfferPage } from '../../src/oidc/signin/passkey/passkey-offer.pages.tsx'
 import { PendingLinkNote, ProviderEntry } from '../../src/oidc/signin/provider/provider-entry.pages.tsx'
-import { PasskeySetupPage } from '../../src/oidc/signin/second-factor/passkey-setup.pages.tsx'
 import {
   PasskeyFactorPage,
+  PasskeySetupPage,
   RecoveryCodePage,
+  RecoveryCodesPage,
   TotpPage,
+  TotpSetupPage,
 } from '../../src/oidc/signin/second-factor/second-factor.pages.tsx'
-import { RecoveryCodesPage, TotpSetupPage } from '../../src/oidc/signin/second-factor/totp-setup.pages.tsx'
 import { SelectAccountPage } from '../../src/oidc/signin/select-account.pages.tsx'
 import { SignInPage, StrongerSignInNote } from '../../src/oidc/signin/sign-in.pages.tsx'
 import { SignUpPage } from '../../src/oidc/signin/sign-up/sign-up.pages.tsx'

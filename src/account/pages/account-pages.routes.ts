@@ -1,21 +1,75 @@
 import type { H3 } from 'h3'
-import { addRoute } from '../../access/endpoint.http.ts'
-import { renderComponent, renderErrorPage } from '../../pages/responses.http.ts'
-import { findDeletionDays, findViewerDeletion } from '../account-deletion.ts'
+import { listApiNames } from '../../access/declared-resources.ts'
+import { listConsentItems } from '../../consents/consent-items.ts'
+import { listUserConsents } from '../../consents/consents.ts'
+import { NotFound } from '../../core/errors.ts'
+import { localizeClient } from '../../languages/localize-client.ts'
+import { getRequestWords } from '../../languages/request-language.ts'
+import { addPageRoute, createPlainPage, renderComponent } from '../../pages/responses.http.ts'
+import {
+  cancelViewerDeletion,
+  findDeletionDays,
+  findViewerDeletion,
+  requestViewerDeletion,
+} from '../account-deletion.ts'
+import { revokeViewerConsent } from '../consents.ts'
 import { collectOwnData } from '../own-data.ts'
-import { type AccountPage, createPageHandlers, renderVisit } from './account-page.http.ts'
+import { requireRecentSignIn } from '../step-up.ts'
+import { type AccountPage, type AccountVisit, createPageHandlers, renderVisit } from './account-page.http.ts'
 import { NotSignedInPage } from './account-shell.pages.tsx'
 import { redirectToSignIn } from './account-sign-in.http.ts'
 import { ADDRESSES_PAGE } from './addresses.http.ts'
-import { APPS_PAGE } from './apps.http.ts'
+import { AppsPage } from './apps.pages.tsx'
 import { DataPage } from './data.pages.tsx'
-import { DELETION_PAGE } from './deletion.http.ts'
+import { DeletionPage } from './deletion.pages.tsx'
 import { OverviewPage } from './overview.pages.tsx'
 import { PROFILE_PAGE } from './profile.http.ts'
 import { SESSIONS_PAGE } from './sessions.http.ts'
-import { AUTHENTICATOR_APP_PAGE } from './sign-in/authenticator-app.http.ts'
-import { RECOVERY_CODES_PAGE } from './sign-in/recovery-codes.http.ts'
+import { AUTHENTICATOR_APP_PAGE, RECOVERY_CODES_PAGE } from './sign-in/authenticator-app.http.ts'
 import { SIGN_IN_METHODS_PAGE } from './sign-in/sign-in-methods.http.ts'
+
+/** The page shows this many apps at most. */
+const MAX_SHOWN = 50
+
+async function listShownApps({ ctx, user }: AccountVisit) {
+  const page = await listUserConsents(ctx, user.id, { first: MAX_SHOWN })
+  const { language } = getRequestWords(ctx)
+  const apps = await Promise.all(
+    page.rows.map(async ({ clientId, client, scopes, claims, resources, createdAt }) => ({
+      clientId,
+      name: localizeClient(client, language).name,
+      clientUri: client.clientUri,
+      words: listConsentItems(scopes, claims).map(({ words }) => words),
+      apis: await listApiNames(ctx.tenant, resources, language),
+      since: createdAt,
+    })),
+  )
+  return { apps, hasMore: page.hasNextPage }
+}
+
+/** The apps that the user has consented to. */
+const APPS_PAGE: AccountPage = {
+  path: '/apps',
+  show: async (visit, problem) => renderVisit(visit, problem, AppsPage, await listShownApps(visit)),
+  forms: { remove: ['accessRemoved', ({ ctx }, { client = '' }) => revokeViewerConsent(ctx, client)] },
+}
+
+/** The deletion of the user's own account, where the tenant permits it. A request stays visible in any case. */
+const DELETION_PAGE: AccountPage = {
+  path: '/deletion',
+  show: async (visit, problem) => {
+    const { ctx, notice } = visit
+    const [deletion, days] = await Promise.all([findViewerDeletion(ctx), findDeletionDays(ctx)])
+    if (!deletion && days === 0 && !notice) throw new NotFound('page')
+    // Someone who has only found an open browser gets no further. To keep the account, the session is enough.
+    if (!deletion && !notice) await requireRecentSignIn(ctx)
+    return renderVisit(visit, problem, DeletionPage, { days, dueAt: deletion?.dueAt ?? null })
+  },
+  forms: {
+    delete: ['deletionRequested', ({ ctx }) => requestViewerDeletion(ctx)],
+    keep: ['deletionCanceled', ({ ctx }) => cancelViewerDeletion(ctx)],
+  },
+}
 
 /** The download of what is stored about the user. */
 const DATA_PAGE: AccountPage = {
@@ -64,21 +118,10 @@ const PAGES = [
 
 /** The pages where users look after their own account. */
 export function addAccountPageRoutes(app: H3): void {
-  for (const page of PAGES)
-    addRoute(app, `/:tenant/account${page.path}`, createPageHandlers(page), renderErrorPage)
-  addRoute(
-    app,
-    '/:tenant/account/switch',
-    {
-      GET: (call) => redirectToSignIn(call, `/${call.ctx.tenant}/account`, { prompt: ['select_account'] }),
-      HEAD: null,
-    },
-    renderErrorPage,
-  )
-  addRoute(
-    app,
-    '/:tenant/account/signed-out',
-    { GET: async ({ ctx, tenant }) => renderComponent(ctx, NotSignedInPage, { tenant }) },
-    renderErrorPage,
-  )
+  for (const page of PAGES) addPageRoute(app, `/:tenant/account${page.path}`, createPageHandlers(page))
+  addPageRoute(app, '/:tenant/account/switch', {
+    GET: (call) => redirectToSignIn(call, `/${call.ctx.tenant}/account`, { prompt: ['select_account'] }),
+    HEAD: null,
+  })
+  addPageRoute(app, '/:tenant/account/signed-out', { GET: createPlainPage(NotSignedInPage) })
 }

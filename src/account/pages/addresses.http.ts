@@ -1,7 +1,10 @@
-import { findPendingChanges } from '../address-changes.ts'
 import { confirmEmailChange, confirmPhoneNumberChange } from '../confirm-address-change.ts'
 import { removeViewerPhoneNumber } from '../phone-number-removal.ts'
-import { requestEmailChange, requestPhoneNumberChange } from '../request-address-change.ts'
+import {
+  findPendingChanges,
+  requestEmailChange,
+  requestPhoneNumberChange,
+} from '../request-address-change.ts'
 import { type AccountPage, type AccountVisit, renderVisit } from './account-page.http.ts'
 import { AddressesPage, type ShownAddress } from './addresses.pages.tsx'
 

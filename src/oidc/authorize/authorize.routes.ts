@@ -1,14 +1,22 @@
 import type { H3 } from 'h3'
 import { findClient } from '../../access/client-cache.ts'
-import { addRoute, type TenantCall } from '../../access/endpoint.http.ts'
+import { answerPreflight, type TenantCall } from '../../access/endpoint.http.ts'
 import type { CachedTenant } from '../../access/tenant-cache.ts'
 import { env } from '../../core/env.ts'
 import { addQueryParameters } from '../../http/redirects.ts'
 import { readTarget } from '../../http/request.http.ts'
-import { readFormParams } from '../../http/request-body.http.ts'
+import { readFormParams, requireSingleParams } from '../../http/request-body.http.ts'
 import { readSessionTokens } from '../../pages/account-cookies.ts'
-import { redirectTo, renderErrorPage } from '../../pages/responses.http.ts'
+import { LeavePage } from '../../pages/external-redirect.pages.tsx'
+import {
+  addOAuthRoute,
+  addPageRoute,
+  createUncachedJson,
+  redirectTo,
+  renderComponent,
+} from '../../pages/responses.http.ts'
 import { loadDocumentClient } from '../../registration/client-documents.ts'
+import { limitPendingRequest, readTokenRequest } from '../client-auth/client-request.http.ts'
 import {
   buildInteractionCookie,
   openInteraction,
@@ -17,24 +25,31 @@ import {
 import { createInteraction, findInteraction, type ResumableSignIn } from '../interactions/interactions.ts'
 import { buildSignInPath } from '../interactions/sign-in-path.ts'
 import type { PendingRedirect } from '../model/authorize-request.ts'
+import { isUnreviewed } from '../model/unreviewed-clients.ts'
 import { evaluateRequest } from './evaluate-request.ts'
 import { issueCodeResponse } from './issue-answer.ts'
-import { isPushedRequest, openPushedRequest } from './pushed-requests.ts'
-import { checkParameters, type RejectedRequest } from './request-checks.ts'
+import { buildLoginInitiationUrl } from './login-initiation.ts'
+import {
+  extractPushedParameters,
+  isPushedRequest,
+  openPushedRequest,
+  storePushedRequest,
+} from './pushed-requests.ts'
+import { checkParameters, type RejectedRequest, validateParameters } from './request-checks.ts'
 import { sendAuthorizationResponse } from './response-modes.http.ts'
 import { sendErrorResponse } from './send-error.http.ts'
 import { createStepError } from './step-error.ts'
 import type { NextStep } from './step-facts.ts'
 
-/** The authorization endpoint (RFC 6749, section 3.1; OIDC Core, section 3.1.2). */
+/**
+ * The authorization endpoint (RFC 6749, section 3.1; OIDC Core, section 3.1.2), that of pushed requests (RFC 9126, section 2),
+ * and third-party initiated login (OIDC Core, section 4): a portal, an e-mail or a hosted page asks a client to start a sign-in.
+ */
 export function addAuthorizeRoutes(app: H3): void {
-  addRoute(
-    app,
-    '/:tenant/oidc/authorize',
-    { GET: handleAuthorize, HEAD: null, POST: handleAuthorizePost },
-    renderErrorPage,
-    'authorize.refused',
-  )
+  const authorize = { GET: handleAuthorize, HEAD: null, POST: handleAuthorizePost }
+  addPageRoute(app, '/:tenant/oidc/authorize', authorize, 'authorize.refused')
+  addOAuthRoute(app, '/:tenant/oidc/par', { POST: handlePush, OPTIONS: answerPreflight }, 'authorize.refused')
+  addPageRoute(app, '/:tenant/oidc/initiate', { GET: handleInitiate }, 'authorize.refused')
 }
 
 /** The browser comes from anywhere and has been shown nothing. */
@@ -138,4 +153,23 @@ async function handleAuthorizePost(call: TenantCall): Promise<Response> {
   if ('error' in checked) return sendErrorResponse(call, checked.target, checked.error, UNSEEN)
   const handle = await createInteraction(ctx, checked.request, null, checked.signIn)
   return redirectTo(buildSignInPath(ctx.tenant, handle, checked.request.clientId))
+}
+
+async function handlePush(call: TenantCall): Promise<Response> {
+  const request = await readTokenRequest(call, (clientId) =>
+    loadDocumentClient(call.ctx, call.tenant, clientId),
+  )
+  const params = extractPushedParameters(request)
+  await limitPendingRequest(request)
+  await validateParameters(request.tenant, request.client, params, { isPushed: true })
+  return createUncachedJson(await storePushedRequest(request.ctx.db, request.client.id, params), {
+    status: 201,
+  })
+}
+
+async function handleInitiate({ event, ctx, tenant, setClient }: TenantCall): Promise<Response> {
+  const { query } = readTarget(event)
+  setClient(query.get('client_id'))
+  const { client, url } = await buildLoginInitiationUrl(ctx.tenant, requireSingleParams(query))
+  return isUnreviewed(client) ? renderComponent(ctx, LeavePage, { tenant, client, url }) : redirectTo(url)
 }

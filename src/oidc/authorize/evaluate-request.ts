@@ -26,8 +26,7 @@ import {
   listAddressKeys,
 } from './account-choice.ts'
 import { selectNextStep } from './next-step.ts'
-import { type ProvenUser, selectProvenUser } from './proven-user.sql.ts'
-import type { SignInState } from './sign-in-state.sql.ts'
+import { type ProvenUser, type SignInState, selectProvenUser } from './sign-in-state.sql.ts'
 import type { NextStep } from './step-facts.ts'
 
 /** The first address of a user that receives codes by one of the channels; null without one. */

@@ -50,12 +50,12 @@ const SESSION_STATE_RETURNS = {
 } as const
 
 /** The columns of a sign-in state. The user is `u`, the session `s`, and the consent `k`. */
-export const SIGN_IN_STATE_COLUMNS = `${USE_COLUMNS}, s."authenticatedAt", s."proofs", s."amr", s."lastSeenAt",
+const SIGN_IN_STATE_COLUMNS = `${USE_COLUMNS}, s."authenticatedAt", s."proofs", s."amr", s."lastSeenAt",
     ${PERSON_COLUMNS}`
-export const SIGN_IN_STATE_RETURNS = { ...USE_RETURNS, ...SESSION_STATE_RETURNS, ...PERSON_RETURNS } as const
+const SIGN_IN_STATE_RETURNS = { ...USE_RETURNS, ...SESSION_STATE_RETURNS, ...PERSON_RETURNS } as const
 
 /** The consent of the user for the client, if any. */
-export const LEFT_JOIN_CONSENT = `
+const LEFT_JOIN_CONSENT = `
   LEFT JOIN LATERAL ${findByKey('Consent', { userId: 'u."id"', clientId: ':clientId' })} k ON true`
 
 const SELECT_SIGN_IN_STATE = statement({
@@ -94,3 +94,25 @@ const SELECT_BROWSER_SIGN_INS = statement({
 /** The sessions of a browser's tokens with what a sign-in state has: one statement. Reads only. */
 export const selectBrowserSignIns = (db: Db, tokenHashes: Buffer[], clientId: string, now: Date) =>
   db.many(SELECT_BROWSER_SIGN_INS, { tokenHashes, clientId, now })
+
+const SELECT_PROVEN_USER = statement({
+  takes: { userId: 'text' },
+  returns: {
+    userId: 'text',
+    roles: 'text[]',
+    name: 'text?',
+    email: 'text?',
+    phoneNumber: 'text?',
+    locale: 'text?',
+    hasSecondFactor: 'boolean',
+  },
+})`
+  SELECT "id" AS "userId", "roles", "name", "email", "phoneNumber", "locale", "hasSecondFactor" FROM "User"
+  WHERE "tenantId" = :tenant AND "id" = :userId AND NOT "locked"`
+
+/** The user of a first proof. */
+export type ProvenUser = RowOf<typeof SELECT_PROVEN_USER>
+
+/** The user of a first proof; null when the user is locked or deleted. */
+export const selectProvenUser = (db: Db, userId: string): Promise<ProvenUser | null> =>
+  db.one(SELECT_PROVEN_USER, { userId })

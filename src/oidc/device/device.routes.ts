@@ -1,5 +1,5 @@
 import type { H3 } from 'h3'
-import { addRoute, type TenantCall } from '../../access/endpoint.http.ts'
+import type { TenantCall } from '../../access/endpoint.http.ts'
 import { Forbidden, RateLimited } from '../../core/errors.ts'
 import { readTarget } from '../../http/request.http.ts'
 import { readForm, requireSingleParams } from '../../http/request-body.http.ts'
@@ -9,11 +9,12 @@ import { createCsrfToken, isCsrfToken } from '../../pages/csrf.ts'
 import { answerOnce, createSentForm } from '../../pages/form-answers.ts'
 import {
   addCookies,
+  addOAuthRoute,
+  addPageRoute,
+  createPlainPage,
   createUncachedJson,
   redirectTo,
   renderComponent,
-  renderErrorPage,
-  renderOAuthError,
 } from '../../pages/responses.http.ts'
 import { limitPendingRequest, readTokenRequest } from '../client-auth/client-request.http.ts'
 import { openInteraction } from '../interactions/browser-binding.ts'
@@ -29,26 +30,10 @@ import { formatUserCode, parseUserCode } from './user-codes.ts'
  * 3.3).
  */
 export function addDeviceRoutes(app: H3): void {
-  addRoute(
-    app,
-    '/:tenant/oidc/device',
-    { POST: handleDeviceAuthorization },
-    renderOAuthError,
-    'token.refused',
-  )
-  addRoute(app, '/:tenant/device', { GET: showUserCodePage, POST: handleUserCode }, renderErrorPage)
-  addRoute(
-    app,
-    '/:tenant/device/approved',
-    { GET: async ({ ctx, tenant }) => renderComponent(ctx, DeviceApprovedPage, { tenant }) },
-    renderErrorPage,
-  )
-  addRoute(
-    app,
-    '/:tenant/device/denied',
-    { GET: async ({ ctx, tenant }) => renderComponent(ctx, DeviceDeniedPage, { tenant }) },
-    renderErrorPage,
-  )
+  addOAuthRoute(app, '/:tenant/oidc/device', { POST: handleDeviceAuthorization }, 'token.refused')
+  addPageRoute(app, '/:tenant/device', { GET: showUserCodePage, POST: handleUserCode })
+  addPageRoute(app, '/:tenant/device/approved', { GET: createPlainPage(DeviceApprovedPage) })
+  addPageRoute(app, '/:tenant/device/denied', { GET: createPlainPage(DeviceDeniedPage) })
 }
 
 async function handleDeviceAuthorization(call: TenantCall): Promise<Response> {

@@ -1,8 +1,8 @@
 import type { H3 } from 'h3'
-import { addRoute, type TenantCall } from '../../access/endpoint.http.ts'
+import type { TenantCall } from '../../access/endpoint.http.ts'
 import { API_PATHS, METADATA_PATH } from '../../access/protected-resources.ts'
 import { listPublicKeys } from '../../keys/keys.ts'
-import { createPublicJson, renderOAuthError } from '../../pages/responses.http.ts'
+import { addOAuthRoute, createPublicJson } from '../../pages/responses.http.ts'
 import { buildDiscovery, buildResourceMetadata } from './discovery.ts'
 
 const DISCOVERY_MAX_AGE_SECONDS = 300
@@ -10,15 +10,15 @@ const DISCOVERY_MAX_AGE_SECONDS = 300
 /** The public metadata and key set of a tenant, and the metadata of its APIs. */
 export function addDiscoveryRoutes(app: H3): void {
   const metadata = { GET: showDiscovery }
-  addRoute(app, '/:tenant/.well-known/openid-configuration', metadata, renderOAuthError)
+  addOAuthRoute(app, '/:tenant/.well-known/openid-configuration', metadata)
   // RFC 8414, section 3.1: the path of the issuer follows the well-known path.
-  addRoute(app, '/.well-known/oauth-authorization-server/:tenant', metadata, renderOAuthError)
+  addOAuthRoute(app, '/.well-known/oauth-authorization-server/:tenant', metadata)
   for (const path of API_PATHS) {
     const show = async ({ tenant }: TenantCall): Promise<Response> =>
       createPublicJson(buildResourceMetadata(tenant, path), DISCOVERY_MAX_AGE_SECONDS)
-    addRoute(app, `${METADATA_PATH}/:tenant/${path}`, { GET: show }, renderOAuthError)
+    addOAuthRoute(app, `${METADATA_PATH}/:tenant/${path}`, { GET: show })
   }
-  addRoute(app, '/:tenant/.well-known/jwks.json', { GET: showPublicKeys }, renderOAuthError)
+  addOAuthRoute(app, '/:tenant/.well-known/jwks.json', { GET: showPublicKeys })
 }
 
 const showDiscovery = async ({ tenant }: TenantCall): Promise<Response> =>

@@ -7,8 +7,8 @@ import { addSeconds } from '../../core/time.ts'
 import type { Db } from '../../database/handle.ts'
 import type { Prisma } from '../../generated/prisma/client.ts'
 import type { PendingRequest } from '../model/authorize-request.ts'
-import type { InteractionBinding } from './interactions.sql.ts'
-import type { Progress } from './progress.ts'
+import { type InteractionBinding, updateInputRejection } from './interactions.sql.ts'
+import type { InputRejection, Progress } from './progress.ts'
 
 /** How long a user may take to complete the hosted pages. */
 export const INTERACTION_LIFETIME_SECONDS = 3600
@@ -51,8 +51,7 @@ const TOKEN_SYNTAX = /^[A-Za-z0-9_-]{43}$/
 /** For an interaction that a cross-site POST created, which has no cookies: its first GET binds it. */
 const UNBOUND_BROWSER_HASH = Buffer.alloc(0)
 
-export const isTokenSyntax = (text: string | null | undefined): text is string =>
-  TOKEN_SYNTAX.test(text ?? '')
+const isTokenSyntax = (text: string | null | undefined): text is string => TOKEN_SYNTAX.test(text ?? '')
 export const hashHandle = ({ handle }: { handle: string }): Buffer<ArrayBuffer> => sha256(handle)
 const toInteractionKey = (tenant: string, handle: string) => ({
   tenantId: tenant,
@@ -110,7 +109,7 @@ export async function findInteraction(db: Db, presented: PresentedInteraction): 
 }
 
 /** The columns of an interaction that are read. */
-export type StoredInteraction = {
+type StoredInteraction = {
   browserHash: Uint8Array
   request: unknown
   progress: unknown
@@ -209,3 +208,25 @@ export async function deleteInteraction(
   })
   return count === 1
 }
+
+/** PostgreSQL stores neither U+0000 nor unpaired surrogates, in text or jsonb. */
+const toStorableText = (text: string, length = 320): string =>
+  text.replaceAll('\u0000', '').slice(0, length).toWellFormed()
+/** Longest entered value of a field that is shown again. */
+const ENTRY_LENGTH = 1000
+
+/** Stores why an input was rejected, for the page that the browser is redirected to. */
+export const setInputRejection = (db: Db, interaction: Interaction, refusal: InputRejection): Promise<void> =>
+  updateInputRejection(db, hashBinding(interaction), {
+    ...refusal,
+    ...(refusal.entered !== undefined && { entered: toStorableText(refusal.entered) }),
+    ...(refusal.values && {
+      values: Object.fromEntries(
+        Object.entries(refusal.values).map(([name, value]) => [name, toStorableText(value, ENTRY_LENGTH)]),
+      ),
+    }),
+  })
+
+/** Deletes the rejection after it was shown. */
+export const clearInputRejection = (db: Db, interaction: Interaction): Promise<void> =>
+  updateInputRejection(db, hashBinding(interaction), null)

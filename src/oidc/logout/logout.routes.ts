@@ -1,6 +1,6 @@
 import type { H3 } from 'h3'
 import { findClient } from '../../access/client-cache.ts'
-import { addRoute, type TenantCall } from '../../access/endpoint.http.ts'
+import type { TenantCall } from '../../access/endpoint.http.ts'
 import { Forbidden } from '../../core/errors.ts'
 import { OAuthError } from '../../core/oauth-error.ts'
 import { getRequestMeta, readTarget } from '../../http/request.http.ts'
@@ -14,10 +14,10 @@ import { answerOnce, createSentForm, findAnswer } from '../../pages/form-answers
 import { SignedOutPage, StillSignedInPage } from '../../pages/parts/outcome.pages.tsx'
 import {
   addCookies,
+  addPageRoute,
   addRefresh,
   redirectTo,
   renderComponent,
-  renderErrorPage,
 } from '../../pages/responses.http.ts'
 import { buildInitiationUrl } from '../../pages/restart-url.ts'
 import { endAccounts, findBrowserAccounts, type NamedAccount } from '../../sessions/browser-accounts.ts'
@@ -31,20 +31,13 @@ import { beginUpstreamLogout, openLogoutReturn, UPSTREAM_LOGOUT_SECONDS } from '
 
 /** The end session endpoint (RP-Initiated Logout 1.0, section 2). */
 export function addLogoutRoutes(app: H3): void {
-  addRoute(
+  addPageRoute(
     app,
     '/:tenant/oidc/logout',
     { GET: handleLogout, HEAD: null, POST: handleLogoutPost },
-    renderErrorPage,
     'authorize.refused',
   )
-  addRoute(
-    app,
-    '/:tenant/oidc/logout/callback/:idp',
-    { GET: handleUpstreamReturn },
-    renderErrorPage,
-    'authorize.refused',
-  )
+  addPageRoute(app, '/:tenant/oidc/logout/callback/:idp', { GET: handleUpstreamReturn }, 'authorize.refused')
 }
 
 /** The parameters of a logout request that are read (RP-Initiated Logout 1.0, section 2). */

@@ -1,22 +1,16 @@
 import type { H3 } from 'h3'
-import { addRoute, type TenantCall } from '../../access/endpoint.http.ts'
+import type { TenantCall } from '../../access/endpoint.http.ts'
 import { InvalidInput, Unavailable } from '../../core/errors.ts'
 import { OAuthError } from '../../core/oauth-error.ts'
 import { readForm } from '../../http/request-body.http.ts'
 import { findProviderRow } from '../../idps/sign-in-providers.ts'
-import { createUncachedJson, renderOAuthError } from '../../pages/responses.http.ts'
+import { addOAuthRoute, createUncachedJson } from '../../pages/responses.http.ts'
 import { limitUnauthenticated, requireNetworkWithinLimit } from '../../passcodes/network-limits.ts'
 import { logOutByProvider } from './provider-logout.ts'
 
 /** Where identity providers send logout tokens (OpenID Connect Back-Channel Logout 1.0, section 2.5). */
 export function addProviderLogoutRoutes(app: H3): void {
-  addRoute(
-    app,
-    '/:tenant/oidc/backchannel-logout/:idp',
-    { POST: handleLogoutToken },
-    renderOAuthError,
-    'token.refused',
-  )
+  addOAuthRoute(app, '/:tenant/oidc/backchannel-logout/:idp', { POST: handleLogoutToken }, 'token.refused')
 }
 
 /** The response to a token that is not accepted (section 2.8): 400, whatever the reason. */

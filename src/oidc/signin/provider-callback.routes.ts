@@ -1,15 +1,14 @@
 import type { H3 } from 'h3'
-import { addRoute, type TenantCall } from '../../access/endpoint.http.ts'
+import type { TenantCall } from '../../access/endpoint.http.ts'
 import { RateLimited } from '../../core/errors.ts'
 import { log } from '../../core/log.ts'
 import { readForm, requireSingleParams } from '../../http/request-body.http.ts'
 import { buildCallbackUrl } from '../../idps/callback-url.ts'
 import { findProviderRow } from '../../idps/sign-in-providers.ts'
-import { redirectTo, renderErrorPage } from '../../pages/responses.http.ts'
+import { addPageRoute, redirectTo } from '../../pages/responses.http.ts'
 import type { Interaction } from '../interactions/interactions.ts'
 import { type CallbackAnswer, readAnswer, sealAnswer, unsealAnswer } from './provider/callback-answer.ts'
-import { readLeftHandle } from './provider/left-browser.ts'
-import { claimAttempt, readHandle } from './provider/provider-attempt.ts'
+import { claimAttempt, readHandle, readLeftHandle } from './provider/provider-attempt.ts'
 import { rejectProviderInput } from './provider/provider-forms.http.ts'
 import {
   RejectedIdentity,
@@ -19,8 +18,7 @@ import {
 } from './provider/provider-sign-in.ts'
 import { listMethodForms } from './sign-in-methods.http.ts'
 import { addAccountCookies } from './step/added-account.http.ts'
-import { renderFinishedPage } from './step/finished-sign-in.http.ts'
-import { answerFormOnce, findFormAnswer } from './step/repeated-forms.http.ts'
+import { answerFormOnce, findFormAnswer, renderFinishedPage } from './step/repeated-forms.http.ts'
 import { toSentForm } from './step/sent-forms.ts'
 import { createSecondFactorRule } from './step/sign-in.ts'
 import { findSignInStep, redirectToPage } from './step/sign-in-step.http.ts'
@@ -28,11 +26,10 @@ import type { EnteredAccount, SignInStep } from './step/sign-in-step.ts'
 
 /** Where identity providers send users back to. Apple posts its answer (form_post). */
 export function addProviderCallbackRoutes(app: H3): void {
-  addRoute(
+  addPageRoute(
     app,
     '/:tenant/oidc/callback/:idp',
     { GET: receiveAnswer, HEAD: null, POST: receivePostedAnswer },
-    renderErrorPage,
     'authorize.refused',
   )
 }

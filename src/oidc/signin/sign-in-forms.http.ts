@@ -11,8 +11,7 @@ import { RECOVERY_CODES_FORMS, SECOND_FACTOR_FORMS } from './second-factor/secon
 import { ALL_METHODS, listMethodForms, listOfferedMethods, readMethodForm } from './sign-in-methods.http.ts'
 import { hasCodesToSave } from './sign-in-pages.http.ts'
 import { SIGN_UP_FORMS } from './sign-up/sign-up-forms.http.ts'
-import { renderFinishedPage } from './step/finished-sign-in.http.ts'
-import { answerFormOnce, findFormAnswer } from './step/repeated-forms.http.ts'
+import { answerFormOnce, findFormAnswer, renderFinishedPage } from './step/repeated-forms.http.ts'
 import { toSentForm } from './step/sent-forms.ts'
 import type { FormHandler, FormHandlers } from './step/sign-in-method.http.ts'
 import {

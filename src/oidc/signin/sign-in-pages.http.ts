@@ -1,6 +1,6 @@
 import { createCsrfToken } from '../../pages/csrf.ts'
 import { addCookies } from '../../pages/responses.http.ts'
-import { clearInputRejection } from '../interactions/input-rejections.ts'
+import { clearInputRejection } from '../interactions/interactions.ts'
 import type { SignInPageName } from '../interactions/progress.ts'
 import { renderAccountChoice } from './account-forms.http.ts'
 import { selectCompletion } from './completion.http.ts'

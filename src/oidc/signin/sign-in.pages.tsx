@@ -9,9 +9,8 @@ import {
 import { StepButton } from '../../pages/parts/controls.pages.tsx'
 import type { PagePart } from '../../pages/parts/page-part.pages.tsx'
 import { Hint, Message, Paragraph } from '../../pages/parts/words.pages.tsx'
-import { CancelForm } from './step/cancel.pages.tsx'
 import type { ConfirmationReason, FactorAddition } from './step/confirmation.ts'
-import { createMethodsLink } from './step/methods-link.pages.tsx'
+import { CancelForm, createMethodsLink } from './step/step-page.pages.tsx'
 
 const ADDITION_TEXTS = { factor: 'confirm.addFactor', passkey: 'passkey.createFirst' } as const
 

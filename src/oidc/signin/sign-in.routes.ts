@@ -1,6 +1,6 @@
 import type { H3 } from 'h3'
-import { addRoute, type TenantCall } from '../../access/endpoint.http.ts'
-import { addCookies, renderErrorPage } from '../../pages/responses.http.ts'
+import type { TenantCall } from '../../access/endpoint.http.ts'
+import { addCookies, addPageRoute } from '../../pages/responses.http.ts'
 import { createStepError } from '../authorize/step-error.ts'
 import { buildInteractionCookie } from '../interactions/browser-binding.ts'
 import { createExpiredSignInError, type Interaction } from '../interactions/interactions.ts'
@@ -15,8 +15,7 @@ import {
   SIGN_IN_PAGES,
   selectPage,
 } from './sign-in-pages.http.ts'
-import { renderFinishedPage } from './step/finished-sign-in.http.ts'
-import { answerEndOnce, findEndAnswer } from './step/repeated-forms.http.ts'
+import { answerEndOnce, findEndAnswer, renderFinishedPage } from './step/repeated-forms.http.ts'
 import {
   findSignInStep,
   readPathClient,
@@ -32,7 +31,7 @@ import type { SignInStep } from './step/sign-in-step.ts'
  */
 export function addSignInRoutes(app: H3): void {
   for (const page of SIGN_IN_PAGES)
-    addRoute(
+    addPageRoute(
       app,
       `/:tenant/signin/:handle${toPageSuffix(page)}`,
       {
@@ -41,7 +40,6 @@ export function addSignInRoutes(app: H3): void {
         HEAD: null,
         POST: (call) => handleForm(call, page),
       },
-      renderErrorPage,
       'authorize.refused',
     )
 }

@@ -1,22 +1,21 @@
 import type { H3 } from 'h3'
 import { findClient } from '../../access/client-cache.ts'
-import { addRoute, answerPreflight, type TenantCall } from '../../access/endpoint.http.ts'
+import { answerPreflight, type TenantCall } from '../../access/endpoint.http.ts'
 import { recordRejection } from '../../access/rejections.ts'
 import type { Ctx } from '../../context/context.ts'
 import { OAuthError } from '../../core/oauth-error.ts'
 import { toProvableRequest } from '../../http/request.http.ts'
 import { readForm } from '../../http/request-body.http.ts'
-import { createUncachedJson, createUncachedJwt, renderOAuthError } from '../../pages/responses.http.ts'
+import { addOAuthRoute, createUncachedJson, createUncachedJwt } from '../../pages/responses.http.ts'
 import { buildUserinfoResponse, readAccessToken, readUnverifiedClientId } from './userinfo.ts'
 
 /** The userinfo endpoint (OIDC Core, section 5.3). */
 export function addUserinfoRoutes(app: H3): void {
-  addRoute(
-    app,
-    '/:tenant/oidc/userinfo',
-    { GET: handleUserinfo, POST: handleUserinfo, OPTIONS: answerPreflight },
-    renderOAuthError,
-  )
+  addOAuthRoute(app, '/:tenant/oidc/userinfo', {
+    GET: handleUserinfo,
+    POST: handleUserinfo,
+    OPTIONS: answerPreflight,
+  })
 }
 
 async function handleUserinfo({ event, ctx, allowCorsFor }: TenantCall): Promise<Response> {

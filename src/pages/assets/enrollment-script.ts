@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { toAssetPath } from './asset-path.ts'
+import { SHOW_ERROR_FUNCTION } from './ceremony-script.ts'
 
 const require = createRequire(import.meta.url)
 
@@ -27,16 +28,7 @@ const PAGE_SCRIPT = `
   const errorArea = document.getElementById('enrollment-error')
   const messages = JSON.parse(root.dataset.messages)
   let busy = false
-
-  function showError(message) {
-    errorArea.replaceChildren()
-    if (!message) return
-    const line = document.createElement('p')
-    line.className = 'error'
-    line.textContent = message
-    errorArea.append(line)
-  }
-
+${SHOW_ERROR_FUNCTION}
   function setBusy(value) {
     busy = value
     // Not disabled, which would remove the keyboard focus.

@@ -7,11 +7,11 @@ import { DeletionPage } from '../../account/pages/deletion.pages.tsx'
 import { OverviewPage } from '../../account/pages/overview.pages.tsx'
 import { ProfilePage } from '../../account/pages/profile.pages.tsx'
 import { SessionsPage } from '../../account/pages/sessions.pages.tsx'
-import { AuthenticatorAppPage } from '../../account/pages/sign-in/authenticator-app.pages.tsx'
 import {
+  AuthenticatorAppPage,
   CreateRecoveryCodesPage,
   NewRecoveryCodesPage,
-} from '../../account/pages/sign-in/recovery-codes.pages.tsx'
+} from '../../account/pages/sign-in/authenticator-app.pages.tsx'
 import {
   AuthenticatorAppPart,
   CredentialsPart,

@@ -1,5 +1,5 @@
 import { getRouterParam, type H3 } from 'h3'
-import { addRoute, type TenantCall } from '../../access/endpoint.http.ts'
+import type { TenantCall } from '../../access/endpoint.http.ts'
 import { loadMessageFrame } from '../../access/message-tenant.ts'
 import { type AccountPage, createPageHandlers } from '../../account/pages/account-page.http.ts'
 import { env } from '../../core/env.ts'
@@ -10,7 +10,7 @@ import type { Words } from '../../languages/translations.ts'
 import { renderMailDocument } from '../../pages/mail-document.http.ts'
 import type { PageTenant } from '../../pages/page-shell.pages.tsx'
 import { renderPage } from '../../pages/render-page.pages.tsx'
-import { renderComponent, renderErrorPage } from '../../pages/responses.http.ts'
+import { addPageRoute, renderComponent } from '../../pages/responses.http.ts'
 import { buildAccountSamples } from './account-samples.pages.tsx'
 import { buildOutcomeSamples } from './outcome-samples.pages.tsx'
 import { PreviewPage } from './preview.pages.tsx'
@@ -82,5 +82,5 @@ const PREVIEWS = {
 /** The preview of the brand: all mails, and the pages on which a person meets the tenant. */
 export function addPreviewRoutes(app: H3): void {
   for (const [path, page] of Object.entries(PREVIEWS))
-    addRoute(app, `/:tenant${PATH}${path}`, createPageHandlers(page), renderErrorPage)
+    addPageRoute(app, `/:tenant${PATH}${path}`, createPageHandlers(page))
 }

@@ -8,13 +8,14 @@ import { CodePage } from '../../oidc/signin/passcode/code.pages.tsx'
 import { PasskeyEntry } from '../../oidc/signin/passkey/passkey-entry.pages.tsx'
 import { PasskeyOfferPage } from '../../oidc/signin/passkey/passkey-offer.pages.tsx'
 import { ProviderEntry } from '../../oidc/signin/provider/provider-entry.pages.tsx'
-import { PasskeySetupPage } from '../../oidc/signin/second-factor/passkey-setup.pages.tsx'
 import {
   PasskeyFactorPage,
+  PasskeySetupPage,
   RecoveryCodePage,
+  RecoveryCodesPage,
   TotpPage,
+  TotpSetupPage,
 } from '../../oidc/signin/second-factor/second-factor.pages.tsx'
-import { RecoveryCodesPage, TotpSetupPage } from '../../oidc/signin/second-factor/totp-setup.pages.tsx'
 import { SelectAccountPage } from '../../oidc/signin/select-account.pages.tsx'
 import { SignInPage } from '../../oidc/signin/sign-in.pages.tsx'
 import { SignUpPage } from '../../oidc/signin/sign-up/sign-up.pages.tsx'

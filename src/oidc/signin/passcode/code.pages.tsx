@@ -3,8 +3,7 @@ import { BidiText } from '../../../pages/page-shell.pages.tsx'
 import { CodeForm } from '../../../pages/parts/code-form.pages.tsx'
 import { Hint, Message } from '../../../pages/parts/words.pages.tsx'
 import { formatAddress } from '../step/address-texts.ts'
-import { RestartForm } from '../step/restart.pages.tsx'
-import { StepPage, type StepPageProps } from '../step/step-page.pages.tsx'
+import { RestartForm, StepPage, type StepPageProps } from '../step/step-page.pages.tsx'
 import { ResendForm } from './resend-form.pages.tsx'
 
 /** That of passcodes. */

@@ -19,8 +19,8 @@ import { buildProofCookie, readCookies, redirectToPage, rejectInput } from '../s
 import type { SignInStep } from '../step/sign-in-step.ts'
 import { AddressEntry } from './address-entry.pages.tsx'
 import { CodePage } from './code.pages.tsx'
-import { buildKnownBrowserCookies } from './known-browsers.ts'
 import {
+  buildKnownBrowserCookies,
   clearAddress,
   computeResendAllowedAt,
   requestSignInCode,

@@ -1,5 +1,6 @@
 import type { Ctx } from '../../../context/context.ts'
 import { addSeconds } from '../../../core/time.ts'
+import { buildKnownCookies, findKnownBrowserId } from '../../../pages/known-browser-cookies.ts'
 import { SEND_COOLDOWN_SECONDS } from '../../../passcodes/passcode-budgets.sql.ts'
 import { isKnownBrowser, type PasscodeOrigin, toSignInOrigin } from '../../../passcodes/passcode-origin.ts'
 import { parseAddress } from '../../../passcodes/passcodes.fields.ts'
@@ -14,7 +15,18 @@ import {
 import type { Progress } from '../../interactions/progress.ts'
 import { createSecondFactorRule, recordProof } from '../step/sign-in.ts'
 import type { EnteredAccount, SignInStep } from '../step/sign-in-step.ts'
-import { findKnownBrowser } from './known-browsers.ts'
+
+/** The id of this browser if the address has signed in in it; null otherwise. */
+function findKnownBrowser(tenant: string, to: string, cookies: string | null): string | null {
+  const address = parseAddress(to)
+  return address && findKnownBrowserId(tenant, address.key, cookies)
+}
+
+/** Set-Cookie values that mark the browser as known to the address that signed in; the oldest may end. */
+export function buildKnownBrowserCookies(tenant: string, to: string, cookies: string | null): string[] {
+  const address = parseAddress(to)
+  return address ? buildKnownCookies(tenant, address.key, cookies) : []
+}
 
 declare module '../../interactions/progress.ts' {
   interface SignInPages {

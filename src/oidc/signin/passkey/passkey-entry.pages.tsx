@@ -12,7 +12,7 @@ import {
 import { ScriptedPart, WithoutScript } from '../../../pages/parts/scripted-part.pages.tsx'
 import { type StayChoice, StaySignedInBox } from '../../../pages/parts/stay-signed-in.pages.tsx'
 import { Hint, Message, Paragraph, useWords } from '../../../pages/parts/words.pages.tsx'
-import { createMethodsLink } from '../step/methods-link.pages.tsx'
+import { createMethodsLink } from '../step/step-page.pages.tsx'
 
 /** Why a user must have a passkey, and how one who has none gets it. */
 type PasskeyDemand = {

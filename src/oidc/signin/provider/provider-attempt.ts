@@ -2,11 +2,16 @@ import { createHmac } from 'node:crypto'
 import { equalsConstantTime, randomToken, sha256Base64url } from '../../../core/crypto.ts'
 import type { Db } from '../../../database/handle.ts'
 import type { AttemptValues } from '../../../idps/provider/provider-authorization.ts'
-import { hashBinding, type Interaction } from '../../interactions/interactions.ts'
-import { claimProviderAttempt, storeProviderAttempt } from '../../interactions/provider-attempts.sql.ts'
+import { buildCookie, nameCookie, readCookie } from '../../../pages/cookies.ts'
+import { claimProviderAttempt, storeProviderAttempt } from '../../interactions/interactions.sql.ts'
+import {
+  hashBinding,
+  INTERACTION_LIFETIME_SECONDS,
+  type Interaction,
+} from '../../interactions/interactions.ts'
 
 /** A sign-in that began at an identity provider and has not come back. */
-export type ProviderAttempt = {
+type ProviderAttempt = {
   id: string
   idpId: string
   /** When it began, if the user must sign in again at the provider. */
@@ -81,3 +86,11 @@ export async function claimAttempt(
     codeVerifier: deriveValue('verifier', interaction, attempt),
   }
 }
+
+/** The cookie with the handle of the interaction that the browser leaves for a provider. */
+export const buildLeftCookie = (tenant: string, handle: string): string =>
+  buildCookie(nameCookie('to', tenant), handle, INTERACTION_LIFETIME_SECONDS)
+
+/** The handle of the interaction that the browser has left for a provider. */
+export const readLeftHandle = (tenant: string, cookies: string | null): string | null =>
+  readCookie(cookies, nameCookie('to', tenant))

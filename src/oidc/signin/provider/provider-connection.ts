@@ -9,8 +9,7 @@ import { openInteraction, readInteractionKey } from '../../interactions/browser-
 import { deleteInteraction, findInteraction } from '../../interactions/interactions.ts'
 import { ACCOUNT_PAGES_ID, type AccountPagesRequest } from '../../model/authorize-request.ts'
 import type { CallbackAnswer } from './callback-answer.ts'
-import { buildLeftCookie } from './left-browser.ts'
-import { beginAttempt, claimAttempt, readHandle } from './provider-attempt.ts'
+import { beginAttempt, buildLeftCookie, claimAttempt, readHandle } from './provider-attempt.ts'
 import {
   proveAnswer,
   RejectedIdentity,

@@ -9,8 +9,12 @@ import { lockUserRow } from '../../../users/lock-user.sql.ts'
 import type { Interaction } from '../../interactions/interactions.ts'
 import type { CreatedPasskey } from '../passkey/passkey-offer.ts'
 import type { EnteredAccount, SignInStep } from '../step/sign-in-step.ts'
-import { requireSetup } from './factor-choice.ts'
-import { enterWithSecondFactor, recordSecondProof, type SecondFactorUser } from './second-factor-sign-in.ts'
+import {
+  enterWithSecondFactor,
+  recordSecondProof,
+  requireSetup,
+  type SecondFactorUser,
+} from './second-factor-sign-in.ts'
 
 /** The challenge of the setup: a MAC over the secrets of the interaction and the user. It takes no row. */
 export const deriveSetupChallenge = (

@@ -15,19 +15,23 @@ import { switchUser } from '../step/sign-in.ts'
 import type { FormHandlers, PageView, RenderPage } from '../step/sign-in-method.http.ts'
 import { buildPagePath, readCookies, redirectToPage, rejectInput } from '../step/sign-in-step.http.ts'
 import type { SignInStep } from '../step/sign-in-step.ts'
-import { selectFactorTask } from './factor-choice.ts'
-import { PasskeySetupPage } from './passkey-setup.pages.tsx'
 import { deriveSetupChallenge, signInByNewPasskey } from './passkey-setup.ts'
-import { forgetRecoveryCodes, readRecoveryCodes } from './recovery-code-display.ts'
-import { PasskeyFactorPage, RecoveryCodePage, TotpPage } from './second-factor.pages.tsx'
+import {
+  PasskeyFactorPage,
+  PasskeySetupPage,
+  RecoveryCodePage,
+  RecoveryCodesPage,
+  TotpPage,
+  TotpSetupPage,
+} from './second-factor.pages.tsx'
 import {
   findSecondFactorUser,
   RejectedSecondFactor,
   type SecondFactorUser,
+  selectFactorTask,
   signInBySecondFactor,
 } from './second-factor-sign-in.ts'
-import { RecoveryCodesPage, TotpSetupPage } from './totp-setup.pages.tsx'
-import { prepareTotpSetup, signInByNewTotp } from './totp-setup.ts'
+import { forgetRecoveryCodes, prepareTotpSetup, readRecoveryCodes, signInByNewTotp } from './totp-setup.ts'
 
 declare module '../../interactions/progress.ts' {
   interface SignInPages {

@@ -2,8 +2,9 @@ import { loadMessageFrame, NOTICE } from '../../../access/message-tenant.ts'
 import { describeRequestSource } from '../../../access/request-source.ts'
 import { type Ctx, toUserCtx } from '../../../context/context.ts'
 import { takeRecoveryCode } from '../../../coordination/person-budgets.ts'
-import { RateLimited, UserLocked } from '../../../core/errors.ts'
+import { Conflict, RateLimited, UserLocked } from '../../../core/errors.ts'
 import { countGuess, useSecondFactor } from '../../../credentials/second-factors/second-factor-use.ts'
+import { listCredentialTypes } from '../../../credentials/second-factors/second-factors.ts'
 import type { Db } from '../../../database/handle.ts'
 import { deliverInBackground } from '../../../delivery/background.ts'
 import { deliverMail } from '../../../delivery/mail.ts'
@@ -16,8 +17,9 @@ import type { SecondFactorName } from '../../../model/sign-in-methods.ts'
 import type { BrowserAccount } from '../../../sessions/browser-accounts.ts'
 import type { NewProof, SessionProof } from '../../../sessions/proofs.ts'
 import { enterBrowserSession, type PresentSession } from '../../../sessions/sessions.ts'
-import type { ProvenUser } from '../../authorize/proven-user.sql.ts'
+import type { ProvenUser } from '../../authorize/sign-in-state.sql.ts'
 import { type Interaction, saveProvenInteraction } from '../../interactions/interactions.ts'
+import { offersMethod } from '../step/offered-methods.ts'
 import { recordSignIn, type SignedIn } from '../step/sign-in.ts'
 import type { EnteredAccount, SignInStep } from '../step/sign-in-step.ts'
 
@@ -137,4 +139,27 @@ function toFailureReason(error: unknown): SignInFailure | null {
   if (error instanceof RejectedSecondFactor) return error.reason
   if (error instanceof RateLimited) return 'exhausted'
   return error instanceof UserLocked ? 'locked' : null
+}
+
+/** What a user does at this step: enters a code, uses a passkey, or sets up a second factor. */
+type FactorTask = 'code' | 'passkey' | 'setup'
+
+/**
+ * The task of a user. A user who has a passkey presents it: a first proof alone does not suffice to set up another
+ * factor. One statement for users without an authenticator app.
+ */
+export async function selectFactorTask(signIn: SignInStep, { user }: SecondFactorUser): Promise<FactorTask> {
+  return user.hasSecondFactor ? 'code' : findFactorTask(signIn.call.ctx.db, signIn, user.userId)
+}
+
+async function findFactorTask(tx: Db, signIn: SignInStep, userId: string): Promise<FactorTask> {
+  const types = await listCredentialTypes(tx, userId)
+  if (types.includes('totp')) return 'code'
+  return types.includes('public-key') && offersMethod(signIn, 'passkey') ? 'passkey' : 'setup'
+}
+
+/** Rejects the setup of a factor for a user who has one by now. Lock the user first. Throws Conflict. */
+export async function requireSetup(tx: Db, signIn: SignInStep, userId: string): Promise<void> {
+  if ((await findFactorTask(tx, signIn, userId)) !== 'setup')
+    throw new Conflict([], 'There is a second factor already.')
 }

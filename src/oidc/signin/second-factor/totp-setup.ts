@@ -1,4 +1,5 @@
-import { toUserCtx } from '../../../context/context.ts'
+import { type Ctx, toUserCtx } from '../../../context/context.ts'
+import { seal, unseal } from '../../../core/crypto.ts'
 import { Conflict, InvalidCredential, InvalidInput, UserLocked } from '../../../core/errors.ts'
 import { selectAccountLabel } from '../../../credentials/passkeys/registration.ts'
 import { generateRecoveryCodes } from '../../../credentials/second-factors/recovery-codes.ts'
@@ -14,6 +15,7 @@ import {
 import { createEvent } from '../../../events/create-event.ts'
 import { recordEvents } from '../../../events/log.ts'
 import { announceAccountChange } from '../../../users/deletion/account-notices.ts'
+import { saveProvenProgress } from '../../interactions/interactions.sql.ts'
 import {
   createExpiredSignInError,
   hashHandle,
@@ -21,17 +23,35 @@ import {
   type Interaction,
   saveInteraction,
 } from '../../interactions/interactions.ts'
-import { saveProvenProgress } from '../../interactions/locked-progress.sql.ts'
 import { applySignIn, toSignedInProgress } from '../step/sign-in.ts'
 import type { EnteredAccount, SignInStep } from '../step/sign-in-step.ts'
-import { requireSetup } from './factor-choice.ts'
-import { sealRecoveryCodes } from './recovery-code-display.ts'
 import {
   enterWithSecondFactor,
   RejectedSecondFactor,
+  requireSetup,
   type SecondFactorUser,
   TOTP_PROOF,
 } from './second-factor-sign-in.ts'
+
+const toPurpose = (tenant: string, interaction: Interaction): string =>
+  ['recovery-codes', tenant, hashHandle(interaction).toString('base64url')].join(':')
+
+/** The codes as the interaction keeps them, sealed, until the user has saved them. */
+const sealRecoveryCodes = (tenant: string, interaction: Interaction, codes: string[]): string =>
+  seal(toPurpose(tenant, interaction), JSON.stringify(codes))
+
+/** The codes that the user is to save; null when there are none. */
+export function readRecoveryCodes(tenant: string, interaction: Interaction): string[] | null {
+  const { recoveryCodes } = interaction.progress
+  if (recoveryCodes === undefined) return null
+  return JSON.parse(unseal(toPurpose(tenant, interaction), recoveryCodes).toString()) as string[]
+}
+
+/** Forgets the codes: the user has saved them. */
+export function forgetRecoveryCodes(ctx: Ctx, interaction: Interaction): Promise<boolean> {
+  const { recoveryCodes: _, ...progress } = interaction.progress
+  return saveInteraction(ctx.db, { ...interaction, progress })
+}
 
 declare module '../../interactions/progress.ts' {
   interface Progress {

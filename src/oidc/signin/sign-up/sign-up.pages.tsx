@@ -3,8 +3,7 @@ import { BidiText, ErrorMessage, StepForm } from '../../../pages/page-shell.page
 import { SubmitButton } from '../../../pages/parts/controls.pages.tsx'
 import { Message } from '../../../pages/parts/words.pages.tsx'
 import { type AccountEntries, AccountFields } from '../../../sign-up/account-fields.pages.tsx'
-import { RestartForm } from '../step/restart.pages.tsx'
-import { StepPage, type StepPageProps } from '../step/step-page.pages.tsx'
+import { RestartForm, StepPage, type StepPageProps } from '../step/step-page.pages.tsx'
 
 /** `error` is one that is of no field. */
 type SignUpPageProps = StepPageProps &

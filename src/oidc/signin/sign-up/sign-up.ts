@@ -4,8 +4,8 @@ import { type ProvenOwner, proveAddress, type SignedInUser } from '../../../pass
 import { enterAsOwner } from '../../../passcodes/proven-address.ts'
 import type { TermsConsent } from '../../../sign-up/terms-consent.ts'
 import { requireAccountStorage } from '../../../users/account-budget.ts'
+import { lockProgress, saveProvenProgress } from '../../interactions/interactions.sql.ts'
 import { hashBinding, hashProvenBinding } from '../../interactions/interactions.ts'
-import { lockProgress, saveProvenProgress } from '../../interactions/locked-progress.sql.ts'
 import type { Progress } from '../../interactions/progress.ts'
 import {
   applySignIn,
@@ -16,7 +16,7 @@ import {
 import type { EnteredAccount, SignInStep } from '../step/sign-in-step.ts'
 
 /** A proven address, and what the person entered. */
-export type NewAccount = {
+type NewAccount = {
   address: PasscodeAddress
   fields: Record<string, unknown>
   terms: TermsConsent

@@ -8,13 +8,13 @@ import type { LinkFailure } from '../../../events/reasons.ts'
 import { linkProvenIdentity } from '../../../idps/idp-links.ts'
 import { unsealPendingTokens } from '../../../idps/tokens/kept-tokens.ts'
 import { announceAccountChange } from '../../../users/deletion/account-notices.ts'
+import { clearPendingLink, insertPendingLink } from '../../interactions/interactions.sql.ts'
 import {
   createExpiredSignInError,
   hashBinding,
   hashProvenBinding,
   type Interaction,
 } from '../../interactions/interactions.ts'
-import { clearPendingLink, insertPendingLink } from '../../interactions/pending-links.sql.ts'
 import type { PendingLink } from '../../interactions/progress.ts'
 
 /** Claims of more bytes are not kept until the link is created. */

@@ -5,12 +5,11 @@ import { listSurplusAccounts } from '../../../sessions/browser-accounts.ts'
 import { selectCookieLifetime } from '../../../tenants/cookie-lifetime.ts'
 import { evaluateRequest } from '../../authorize/evaluate-request.ts'
 import { buildInteractionCookie, readInteractionKey } from '../../interactions/browser-binding.ts'
-import { setInputRejection } from '../../interactions/input-rejections.ts'
-import { findInteraction } from '../../interactions/interactions.ts'
+import { findInteraction, setInputRejection } from '../../interactions/interactions.ts'
 import type { InputRejection, SignInPageName } from '../../interactions/progress.ts'
 import { buildSignInPath, readSignInSegment } from '../../interactions/sign-in-path.ts'
-import { findWithPasskey, readCredentialId } from './presented-passkey.ts'
 import type { EnteredAccount, SignInStep } from './sign-in-step.ts'
+import { findWithPasskey, readCredentialId } from './sign-in-step.ts'
 
 /** The last segment of the path of a page, with its slash; the first page has none. */
 export const toPageSuffix = (page: SignInPageName): string => (page === 'email' ? '' : `/${page}`)

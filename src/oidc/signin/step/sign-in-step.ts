@@ -1,8 +1,15 @@
 import type { TenantCall } from '../../../access/endpoint.http.ts'
+import { parseAssertion, RejectedPasskey } from '../../../credentials/passkeys/passkeys.ts'
+import type { Db } from '../../../database/handle.ts'
 import type { SentForm } from '../../../pages/form-answers.ts'
 import type { AuthorizationState } from '../../authorize/evaluate-request.ts'
-import type { Interaction } from '../../interactions/interactions.ts'
-import type { PresentedPasskey } from './presented-passkey.sql.ts'
+import {
+  hashHandle,
+  type Interaction,
+  type PresentedInteraction,
+  toBoundInteraction,
+} from '../../interactions/interactions.ts'
+import { type PresentedPasskey, selectWithPasskey } from './presented-passkey.sql.ts'
 
 /** The user who has signed in, and the new token of the session. */
 export type EnteredAccount = { userId: string; token: string }
@@ -21,4 +28,29 @@ export type SignInStep = {
   sent: SentStep | null
   /** The passkey that the form presents; null if it presents none that is stored. */
   passkey: PresentedPasskey | null
+}
+
+/** The credential id of the passkey that a form presents; null if it presents none. */
+export function readCredentialId({ step, assertion = '' }: Record<string, string>): string | null {
+  if (step !== 'passkey') return null
+  try {
+    return parseAssertion(assertion).id
+  } catch (error) {
+    if (error instanceof RejectedPasskey) return null
+    throw error
+  }
+}
+
+/**
+ * The interaction that a browser presents, and the passkey with a credential id; null unless there are both.
+ * One statement.
+ */
+export async function findWithPasskey(
+  db: Db,
+  presented: PresentedInteraction,
+  credentialId: string,
+): Promise<{ interaction: Interaction; passkey: PresentedPasskey } | null> {
+  const row = await selectWithPasskey(db, hashHandle(presented), credentialId)
+  const interaction = row && (await toBoundInteraction(db, presented, row, new Date()))
+  return interaction && { interaction, passkey: row }
 }

@@ -4,8 +4,15 @@ import {
   type PageInteraction,
   PageShell,
   type PageTenant,
+  StepForm,
 } from '../../../pages/page-shell.pages.tsx'
-import { CancelForm } from './cancel.pages.tsx'
+import { StepButton } from '../../../pages/parts/controls.pages.tsx'
+import { Message } from '../../../pages/parts/words.pages.tsx'
+
+/** Leads back to the client without a sign-in. Posts `step=cancel`. */
+export const CancelForm = ({ interaction }: { interaction: PageInteraction }): VNode => (
+  <StepButton interaction={interaction} step="cancel" of="action.cancel" look="quiet" />
+)
 
 /** What every page of a sign-in shows. */
 export type StepPageProps = {
@@ -48,3 +55,27 @@ export const StepPage = ({
     )}
   </PageShell>
 )
+
+/** Leads back to the first page. Posts `step=restart`. */
+export const RestartForm = ({
+  interaction,
+  children = <Message of="code.otherWay" />,
+}: {
+  interaction: PageInteraction
+  children?: ComponentChildren
+}): VNode => (
+  <StepForm interaction={interaction} step="restart">
+    <button type="submit" class="quiet">
+      {children}
+    </button>
+  </StepForm>
+)
+
+/** The link of a message to the page where users add ways to sign in. The sign-in stays open beside it. */
+export const createMethodsLink =
+  ({ tenantId }: PageTenant) =>
+  (parts: ComponentChildren): VNode => (
+    <a href={`/${tenantId}/account/sign-in-methods`} target="_blank" rel="noopener">
+      {parts}
+    </a>
+  )
