@@ -2,11 +2,13 @@ import { builder } from '../graphql/builder.ts'
 import type { GraphQLContext } from '../graphql/context.ts'
 import { withPublicAccess, withScope, withScopeOrOwner } from '../graphql/field-access.ts'
 import { SessionRef, UserRef } from '../graphql/object-refs.ts'
+import { getEnumType } from '../graphql/shape-fields.ts'
 import { Actor, toActor } from './event-actor.graphql.ts'
+import { EVENT_TYPE } from './list.fields.ts'
 import { getSubjectIds } from './list.ts'
 import type { LogEvent } from './log.ts'
 import { type EndReason, SESSION_END_REASONS } from './reasons.ts'
-import { EVENT_TYPES, EVENTS, type EventType, getView, type View } from './types.ts'
+import { EVENT_TYPES, EVENTS, type EventType, getView, isEventType, type View } from './types.ts'
 
 /** The type of the event that reports events removed by retention. */
 export const GAP_TYPE = 'gap'
@@ -47,7 +49,16 @@ export const EventInterface = builder.interfaceRef<LogEvent>('Event').implement(
   fields: (t) => ({
     id: t.exposeID('id', { description: 'Id of the event.' }),
     position: t.exposeString('position', { description: 'Position in the event log: a value for `after`.' }),
-    type: t.exposeString('type', { description: 'What happened, such as session.started.' }),
+    type: t.field({
+      type: getEnumType(EVENT_TYPE.shape),
+      nullable: true,
+      description:
+        'What happened; null for a gap, and for a type of another version, which `typeName` names.',
+      resolve: ({ type }) => (isEventType(type) ? type : null),
+    }),
+    typeName: t.exposeString('type', {
+      description: 'The name of the type in REST, such as session.started.',
+    }),
     occurredAt: t.expose('occurredAt', { type: 'DateTime', description: 'When it happened.' }),
     actor: t.field({
       type: Actor,

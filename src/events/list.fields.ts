@@ -1,7 +1,8 @@
 import * as z from 'zod'
 import { readIdPrefix } from '../core/crypto.ts'
 import { toAddressKey } from '../schema/address-keys.ts'
-import { oneOf, requiredText, text, timeRange } from '../schema/input-shapes.ts'
+import { defineEnum } from '../schema/enums.ts'
+import { requiredText, text, timeRange } from '../schema/input-shapes.ts'
 import { defineFilter, type Given } from '../schema/lists.ts'
 import {
   asId,
@@ -11,7 +12,7 @@ import {
   instantShape,
   jsonObjectShape,
 } from '../schema/response-shapes.ts'
-import { EVENT_TYPES } from './types.ts'
+import { mapEventTypes } from './types.ts'
 
 const ACTOR_PREFIXES = ['user', 'client'] as const
 const isActorId = (id: string): boolean => ACTOR_PREFIXES.some((prefix) => readIdPrefix(id) === prefix)
@@ -26,8 +27,14 @@ const addressKey = text(254)
   })
   .meta({ anyOf: [{ format: 'idn-email' }, { format: 'phone' }] })
 
+export const EVENT_TYPE = defineEnum(
+  'EventType',
+  'A type of event: in REST `session.started`, in GraphQL SESSION_STARTED.',
+  mapEventTypes(({ description }) => description),
+)
+
 export const eventTypes = z
-  .array(oneOf(EVENT_TYPES), 'must be a list of types')
+  .array(EVENT_TYPE.shape, 'must be a list of types')
   .min(1, 'must have a type')
   .max(100, 'must have at most 100 types')
 

@@ -3,6 +3,7 @@ import { builder } from '../graphql/builder.ts'
 import { findOwnUserId, type GraphQLContext } from '../graphql/context.ts'
 import { withScope, withScopeOrOwnUser } from '../graphql/field-access.ts'
 import { requireNodeId } from '../graphql/node.graphql.ts'
+import { getEnumType } from '../graphql/shape-fields.ts'
 import { encodePosition } from '../model/event-position.ts'
 import {
   EventInterface,
@@ -11,6 +12,7 @@ import {
   SessionEventType,
   UserLockChange,
 } from './event-types.graphql.ts'
+import { EVENT_TYPE } from './list.fields.ts'
 import { parseEventTypes } from './list.ts'
 import type { LogEvent } from './log.ts'
 import { type Followed, subscribeToLog } from './log-subscription.graphql.ts'
@@ -103,7 +105,7 @@ builder.subscriptionField('events', (t) =>
     ...withScope('events:read', 'All events of the tenant.'),
     type: EventInterface,
     args: {
-      types: t.arg.stringList({ description: 'Only events of these types, such as session.started.' }),
+      types: t.arg({ type: [getEnumType(EVENT_TYPE.shape)], description: 'Only events of these types.' }),
       after: t.arg.string({ description: AFTER_DESCRIPTION }),
     },
     subscribe: (_root, { types, after }, context) => subscribeToLog(context, after, createTypeFilter(types)),

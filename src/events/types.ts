@@ -278,9 +278,17 @@ export const EVENTS = {
 export type EventType = keyof typeof EVENTS
 export const EVENT_TYPES = Object.keys(EVENTS) as [EventType, ...EventType[]]
 
+/** A value of each type. */
+export const mapEventTypes = <Value>(
+  toValue: (declaration: (typeof EVENTS)[EventType]) => Value,
+): Record<EventType, Value> =>
+  Object.fromEntries(EVENT_TYPES.map((type) => [type, toValue(EVENTS[type])])) as Record<EventType, Value>
+
+/** Whether a stored type is one of this version. */
+export const isEventType = (type: string): type is EventType => Object.hasOwn(EVENTS, type)
+
 /** The type of GraphQL of a stored event, which may be of another version. */
-export const getView = (type: string): View =>
-  Object.hasOwn(EVENTS, type) ? EVENTS[type as EventType].view : 'AuditEvent'
+export const getView = (type: string): View => (isEventType(type) ? EVENTS[type].view : 'AuditEvent')
 
 /** Rejected requests: most are written by callers without credentials, and they are deleted first. */
 export type RefusedEventType = Extract<EventType, `${string}.refused`>

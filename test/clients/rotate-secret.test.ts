@@ -169,7 +169,7 @@ describe('a rotation of a client secret', () => {
       await rest('GET', '/clients', undefined, there),
       await gql(`{ clients { nodes { ${CLIENT_FIELDS} } } }`, {}, there),
       await gql(
-        '{ events(first: 100) { nodes { type ... on AuditEvent { detail subjectIds changedFields } } } }',
+        '{ events(first: 100) { nodes { type: typeName ... on AuditEvent { detail subjectIds changedFields } } } }',
         {},
         there,
       ),

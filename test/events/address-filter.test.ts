@@ -10,7 +10,7 @@ import type { Json } from '../support/json.ts'
 import { test as base } from '../support/passcode-guesses.ts'
 
 const LIST = `query ($address: String) { events(filter: { address: $address }) { nodes {
-  __typename type ... on AuditEvent { subjectIds detail } } } }`
+  __typename type: typeName ... on AuditEvent { subjectIds detail } } } }`
 
 const test = base
   /** The entries of an address, the same on both surfaces: subjects and reason. */

@@ -9,8 +9,10 @@ import { sendSignInPasscode } from '../../src/passcodes/send-passcode.ts'
 import { createUser } from '../../src/users/users.ts'
 import { ctxFor, newTenant, TENANT_SCOPES } from '../support/actors.ts'
 import { connectToDatabase, toTx } from '../support/connections.ts'
+import { sql } from '../support/database.ts'
 import { ADMIN_REQUEST_ID, LIST, test } from '../support/event-log.ts'
 import { logOf } from '../support/events.ts'
+import type { Json } from '../support/json.ts'
 import { VISIT } from '../support/visit.ts'
 
 describe('a listed event', () => {
@@ -146,5 +148,27 @@ describe('a list of events', () => {
     await logOf(tenant)
     const { rows } = await listEvents(ctx, newer)
     expect(rows.map(({ subjectIds }) => subjectIds)).toEqual([['late'], ['early']])
+  })
+})
+
+describe('an event of a type of another version', () => {
+  test('is listed without breaking the list, with its name', async ({ ctx, tenant, rest, gql }) => {
+    const types = ['session.paused', 'user.renamed']
+    for (const type of types) {
+      await ctx.db.transaction((tx) => recordEvents(tx, ctx, [createEvent('device.denied', null)]))
+      await sql(`UPDATE "Event" SET "type" = $2 WHERE "tenantId" = $1 AND "type" = 'device.denied'`, [
+        tenant,
+        type,
+      ])
+    }
+    await logOf(tenant)
+    const { body } = await gql('{ events(last: 2) { nodes { __typename type typeName } } }')
+    expect(body).toMatchObject({
+      data: {
+        events: { nodes: types.map((typeName) => ({ __typename: 'AuditEvent', type: null, typeName })) },
+      },
+    })
+    const answer = await rest('GET', '/events?direction=desc&pageSize=2')
+    expect(answer.body.events.map(({ type }: Json) => type).reverse()).toEqual(types)
   })
 })

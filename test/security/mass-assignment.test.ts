@@ -158,7 +158,7 @@ describe('a passcode', () => {
       await rest('POST', '/passcodes/email', { to: address, createUser: true }, target),
       await rest('POST', '/passcodes/sms', { to: phoneNumber, createUser: true }, target),
       await gql(
-        '{ events(first: 100) { nodes { type ... on AuditEvent { detail subjectIds changedFields } } } }',
+        '{ events(first: 100) { nodes { type: typeName ... on AuditEvent { detail subjectIds changedFields } } } }',
         {},
         target,
       ),

@@ -117,7 +117,7 @@ describe('a server process', { timeout: 120_000 }, () => {
     let position: string | null = null
     for (;;) {
       const query: string =
-        'query ($after: String) { events(first: 500, after: $after) { nodes { type position ... on AuditEvent { subjectIds } } } }'
+        'query ($after: String) { events(first: 500, after: $after) { nodes { type: typeName position ... on AuditEvent { subjectIds } } } }'
       const { events } = await callGraphql(after, 'burst', again, query, { after: position })
       const nodes = (
         events as unknown as { nodes: { type: string; position: string; subjectIds?: string[] }[] }

@@ -4,7 +4,7 @@ import { test as base } from './visitor.ts'
 // Events become visible once older transactions of the cluster have ended.
 const WAIT = { timeout: 10_000, interval: 50 }
 const EVENTS_QUERY =
-  'query($id: String!) { events(filter: { requestId: $id }) { nodes { type ... on AuditEvent { detail } } } }'
+  'query($id: String!) { events(filter: { requestId: $id }) { nodes { type: typeName ... on AuditEvent { detail } } } }'
 
 export type Rejection = {
   type: string

@@ -19,11 +19,20 @@ export const ADMIN_REQUEST_ID = 'request-of-grace'
 export const past = (days: number, seconds = 0): Date =>
   new Date(Date.UTC(2026, 5, 30, 12) - days * DAY_MS + seconds * 1000)
 
-const EVENT = `__typename id position type occurredAt requestId deviceId actor { userId clientId tenantId ip }
+const EVENT = `__typename id position type: typeName occurredAt requestId deviceId actor { userId clientId tenantId ip }
   ... on AuditEvent { subjectIds changedFields detail }`
 export const LIST = `query ($first: Int, $after: String, $last: Int, $before: String, $filter: EventFilter, $direction: OrderDirection) {
   events(first: $first, after: $after, last: $last, before: $before, filter: $filter, direction: $direction) {
     edges { cursor } nodes { ${EVENT} } pageInfo { hasNextPage hasPreviousPage startCursor endCursor } } }`
+
+/** The name of a type in GraphQL: `session.started` is SESSION_STARTED. */
+const toEnumName = (type: string): string => type.replace('.', '_').toUpperCase()
+
+/** Variables of LIST, of a filter as REST takes it. */
+export const toGraphqlVariables = ({ filter, ...others }: Json): object => ({
+  ...others,
+  filter: filter?.types ? { ...filter, types: filter.types.map(toEnumName) } : filter,
+})
 
 export const idsOf = (rows: { id: string }[]): string[] => rows.map(({ id }) => id)
 
@@ -96,7 +105,7 @@ export const test = base
     { scope: 'file' },
     ({ gql, log: _ }) =>
       async (variables: object = {}): Promise<Json> => {
-        const { body } = await gql(LIST, variables)
+        const { body } = await gql(LIST, toGraphqlVariables(variables))
         if (body.errors) throw new Error(JSON.stringify(body.errors))
         return body.data.events
       },
@@ -125,7 +134,7 @@ export const test = base
       read: async (filter: { actorId?: string } = {}) => {
         await logOf(tenant)
         const query = `query ($filter: EventFilter) {
-          events(filter: $filter) { nodes { type actor { userId clientId tenantId ip } } } }`
+          events(filter: $filter) { nodes { type: typeName actor { userId clientId tenantId ip } } } }`
         const byRest = await rest('GET', `/events?${new URLSearchParams(filter)}`, undefined, { tenant })
         const byGraphql = await gql(query, { filter }, { tenant })
         return [byRest.body.events, byGraphql.body.data.events.nodes] as Json[][]

@@ -8,7 +8,7 @@ import { answerIn, authorizePath, basic, REDIRECT_URI, refreshWith, VERIFIER } f
 import { callRest, makeTenant, newServerEnv, SCOPES } from './started-servers.ts'
 
 const QUERY = `subscription ($after: String) {
-  events(after: $after, types: ["user.created"]) { ... on AuditEvent { subjectIds } }
+  events(after: $after, types: [USER_CREATED]) { ... on AuditEvent { subjectIds } }
 }`
 type Payload = { data?: { events?: { subjectIds?: string[] } } }
 

@@ -8,7 +8,7 @@ import { createContext } from '../../../src/graphql/request-context.ts'
 
 const schema = buildSchema('type Query { a: Int }')
 const EVENTS = parse(
-  'subscription ($after: String, $types: [String!]) { events(after: $after, types: $types) { id } }',
+  'subscription ($after: String, $types: [EventType!]) { events(after: $after, types: $types) { id } }',
 )
 const USER: Actor = {
   kind: 'user',
@@ -42,7 +42,7 @@ describe('the key of a subscription', () => {
     ['user', () => createKey({ actor: { ...USER, userId: 'user_2' } })],
     ['client', () => createKey({ actor: { kind: 'client', tenant: 'acme', clientId: 'client_1' } })],
     ['scopes of userinfo', () => createKey({ actor: { ...USER, oidcScopes: new Set(['account']) } })],
-    ['variables', () => createKey({}, { types: ['user.locked'] })],
+    ['variables', () => createKey({}, { types: ['USER_LOCKED'] })],
     ['document', () => createKey({}, {}, parse('subscription { events { type } }'))],
   ])('is another for another value of its %s', ([, create]) => {
     expect(create()).not.toBe(createKey())
