@@ -1,8 +1,8 @@
 import { resolveClientLogoUrl } from '../clients/client-logo.ts'
 import type { Client } from '../generated/prisma/client.ts'
 import { builder } from '../graphql/builder.ts'
-import type { GraphQLContext } from '../graphql/context.ts'
-import { withAccountScope, withPublicAccess, withToken } from '../graphql/field-access.ts'
+import { findOwnUserId, type GraphQLContext } from '../graphql/context.ts'
+import { withAccountScope, withPublicAccess, withScopeOrOwner, withToken } from '../graphql/field-access.ts'
 import { SessionRef, UserRef } from '../graphql/object-refs.ts'
 import { toObjectType } from '../graphql/shape-fields.ts'
 import { findDescription } from '../schema/schema-descriptions.ts'
@@ -33,7 +33,10 @@ const PublicClient = builder
     }),
   })
 
-const Viewer = builder.objectRef<object>('Viewer').implement({
+/** The calling user, if it is a user of the tenant. */
+type ViewerRow = { userId: string | null }
+
+const Viewer = builder.objectRef<ViewerRow>('Viewer').implement({
   ...withPublicAccess('The caller: the user or client of the access token.'),
   fields: (t) => ({
     user: t.field({
@@ -77,6 +80,15 @@ const Viewer = builder.objectRef<object>('Viewer').implement({
       nullable: true,
       resolve: (_viewer, _args, { ctx }) => findViewerDeletion(ctx),
     }),
+    eventPosition: t.string({
+      ...withScopeOrOwner(
+        ['events:read', 'sessions:read', 'users:read'],
+        'The position of the event log before this query: subscribed with it as `after`, each later change is in the lists of the query, in the stream, or in both.',
+        ({ userId }: ViewerRow) => userId,
+      ),
+      nullable: true,
+      resolve: (_viewer, _args, { eventPosition }) => eventPosition,
+    }),
     tokenExpiresAt: t.field({
       type: 'DateTime',
       nullable: true,
@@ -91,6 +103,6 @@ builder.queryField('viewer', (t) =>
     ...withToken('The caller and its permissions.'),
     type: Viewer,
     nullable: true,
-    resolve: () => ({}),
+    resolve: (_root, _args, context) => ({ userId: findOwnUserId(context) }),
   }),
 )

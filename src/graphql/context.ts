@@ -47,6 +47,11 @@ export type GraphQLContext = {
   rejection: AppError | null
   /** Replaced for each event of a subscription, so that payloads have current rows. */
   loaders: Loaders
+  /**
+   * The position of the event log before a query that asks for it: before its lists are read, so that no event between
+   * them and a subscription is missed.
+   */
+  eventPosition: string | null
   /** The stream of a subscription; other operations do not use it. */
   readonly stream: Stream
 }

@@ -57,6 +57,7 @@ export function createContext(caller: IdentifiedCaller, headers?: HeaderReader):
       nextNonce: caller.binding.nextNonce,
     },
     loaders: new Loaders(caller.ctx.db),
+    eventPosition: null,
     stream: createStream(headers?.get('last-event-id') ?? null),
     ...initContextCache(),
   }

@@ -10,7 +10,7 @@ const MAX_TOKENS = 2000
 const MAX_COMMENTS = 500
 
 /** A document that is parsed, and was not taken from JSON or built. */
-const readText = (document: DocumentNode): string => document.loc?.source.body ?? ''
+export const readText = (document: DocumentNode): string => document.loc?.source.body ?? ''
 
 /**
  * Parses a document. The locations of its nodes have their places and the text, for the `locations` of errors, and no

@@ -16,6 +16,8 @@ import { AnswerTooLarge } from '../../core/errors.ts'
 import { estimateJson } from '../../core/json/json-size.ts'
 import { ANSWER_BYTES } from '../../core/network/read-limit.ts'
 import type { AnswerBytes } from '../../core/workload.ts'
+import { readHead } from '../../events/log.ts'
+import { encodePosition } from '../../model/event-position.ts'
 import { type Compilation, executeQuery } from '../compiled/execute.ts'
 import type { GraphQLContext } from '../context.ts'
 import { maskErrors, toGraphQLError } from '../error-masking.ts'
@@ -25,7 +27,7 @@ import { holdSubscription } from '../live/live-limits.ts'
 import { SubscriptionStream } from '../live/subscription-stream.ts'
 import { Loaders } from '../loaders.ts'
 import { ANONYMOUS_LIMITS, assertLength, CALLER_LIMITS, findDocumentError } from './document-limits.ts'
-import { createKnownDocuments } from './known-documents.ts'
+import { createKnownDocuments, readText } from './known-documents.ts'
 import { checkOperation, LIMIT_RULES, type OperationArgs } from './operation-limits.ts'
 
 /** The maximum number of reported errors of a document. */
@@ -56,6 +58,26 @@ async function executeOperation(
 function setListWorkload(context: GraphQLContext, answer: AnswerBytes | undefined): void {
   context.ctx = toListCtx(context.ctx, answer)
   context.loaders = new Loaders(context.ctx.db)
+}
+
+/** The field with the position of the log. A document that has the word elsewhere costs one statement. */
+const POSITION_FIELD = 'eventPosition'
+
+/**
+ * Reads the position of the event log, then executes the query. Its fields are executed at the same time, so that a field
+ * that reads the position could read it after an event that the lists do not have.
+ */
+async function executeFromPosition(
+  args: ExecutionArgs,
+  context: GraphQLContext,
+  execute: (args: ExecutionArgs) => unknown,
+): Promise<ExecutionResult> {
+  try {
+    context.eventPosition = encodePosition((await readHead(context.ctx.db)).head)
+  } catch (error) {
+    return { errors: maskErrors([error], context.ctx.requestId) }
+  }
+  return (await execute(args)) as ExecutionResult
 }
 
 const isAnonymous = ({ ctx }: GraphQLContext): boolean => ctx.actor.kind === 'anonymous'
@@ -156,8 +178,14 @@ export function createOperationRules({
       const isRead = isQuery(args)
       if (isRead) {
         setListWorkload(context, context.ctx.answer)
-        if (compilation !== 'none')
-          setExecuteFn((executionArgs) => executeQuery(executionArgs, executeFn, compilation))
+        const execute: typeof executeFn =
+          compilation === 'none'
+            ? executeFn
+            : (executionArgs) => executeQuery(executionArgs, executeFn, compilation)
+        const isPositioned = !isAnonymous(context) && readText(args.document).includes(POSITION_FIELD)
+        setExecuteFn(
+          isPositioned ? (executionArgs) => executeFromPosition(executionArgs, context, execute) : execute,
+        )
       } else if (context.call.idempotencyKey !== null)
         setExecuteFn((executionArgs) => executeOperation(executionArgs, context, executeFn))
       return {
