@@ -6,11 +6,10 @@ import { readIdPrefix } from '../core/crypto.ts'
 import { NotFound } from '../core/errors.ts'
 import { getRoleScopes } from '../core/scopes.ts'
 import { toAppError } from '../core/to-app-error.ts'
-import { buildPageQuery } from '../database/page-query.ts'
+import { listInOrder } from '../database/page-query.ts'
 import { createEvent } from '../events/create-event.ts'
 import type { Prisma } from '../generated/prisma/client.ts'
 import type { Page, PageArgs } from '../schema/page.ts'
-import { parsePaging, toPage } from '../schema/page.ts'
 import { lockUserRow } from '../users/lock-user.sql.ts'
 
 const WITH_CLIENT = {
@@ -35,37 +34,29 @@ export const toConsentDetail = ({
   ...(resources.length > 0 && { resources: resources.join(' ') }),
 })
 
-/** The list name that the cursors of a user's consents are bound to. */
-const toConsentListName = (tenant: string, userId: string): string => `${tenant}:consents:${userId}`
-
 /**
  * The consents of a user, ordered by client id: one statement, and another for totalSize. Throws NotFound,
  * and InvalidInput for invalid paging arguments.
  */
-export async function listUserConsents(
+export const listUserConsents = (
   ctx: Ctx,
   userId: string,
   args: PageArgs,
-): Promise<Page<ConsentWithClient>> {
-  const name = toConsentListName(ctx.tenant, userId)
-  const paging = parsePaging(ctx, args, name)
-  if (readIdPrefix(userId) !== 'user') throw new NotFound('user')
-  const user = await ctx.db.prisma.user.findUnique({
-    where: { tenantId_id: { tenantId: ctx.tenant, id: userId } },
-    select: {
-      consents: {
-        ...buildPageQuery(paging, 'clientId'),
-        include: WITH_CLIENT,
-      },
+): Promise<Page<ConsentWithClient>> =>
+  listInOrder(ctx, args, {
+    name: `${ctx.tenant}:consents:${userId}`,
+    column: 'clientId',
+    read: async (page) => {
+      if (readIdPrefix(userId) !== 'user') throw new NotFound('user')
+      const user = await ctx.db.prisma.user.findUnique({
+        where: { tenantId_id: { tenantId: ctx.tenant, id: userId } },
+        select: { consents: { ...page, include: WITH_CLIENT } },
+      })
+      if (!user) throw new NotFound('user')
+      return user.consents
     },
-  })
-  if (!user) throw new NotFound('user')
-  return toPage(paging, user.consents, {
-    name,
-    toKey: ({ clientId }) => ({ value: null, id: clientId }),
     countAll: () => countUserConsents(ctx, userId),
   })
-}
 
 /** The number of consents of a user. */
 export const countUserConsents = (ctx: Ctx, userId: string): Promise<number> =>

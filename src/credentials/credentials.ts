@@ -4,12 +4,12 @@ import { readIdPrefix } from '../core/crypto.ts'
 import { NotFound } from '../core/errors.ts'
 import { getRoleScopes } from '../core/scopes.ts'
 import type { Tx } from '../database/handle.ts'
-import { buildPageQuery } from '../database/page-query.ts'
+import { listInOrder } from '../database/page-query.ts'
 import { createEvent } from '../events/create-event.ts'
 import { recordEvents } from '../events/log.ts'
 import type { Credential } from '../generated/prisma/client.ts'
 import type { CredentialType } from '../model/credential-types.ts'
-import { type Page, type PageArgs, parsePaging, toPage } from '../schema/page.ts'
+import type { Page, PageArgs } from '../schema/page.ts'
 import { announceAccountChange } from '../users/deletion/account-notices.ts'
 import { lockUserRow } from '../users/lock-user.sql.ts'
 
@@ -26,36 +26,24 @@ const INTERNAL_COLUMNS = {
 /** A credential as services return it. */
 export type CredentialRow = Omit<Credential, keyof typeof INTERNAL_COLUMNS>
 
-/** The list name to which cursors of a user's credentials are bound. */
-const toCredentialListName = (tenant: string, userId: string): string => `${tenant}:credentials:${userId}`
-
 /**
  * Lists the credentials of a user by id, which is the order of enrollment. Throws NotFound, and InvalidInput
  * about the paging.
  */
-export async function listUserCredentials(
-  ctx: Ctx,
-  userId: string,
-  args: PageArgs,
-): Promise<Page<CredentialRow>> {
-  const list = toCredentialListName(ctx.tenant, userId)
-  const paging = parsePaging(ctx, args, list)
-  const user = await ctx.db.prisma.user.findUnique({
-    where: { tenantId_id: { tenantId: ctx.tenant, id: userId } },
-    select: {
-      credentials: {
-        ...buildPageQuery(paging, 'id'),
-        omit: INTERNAL_COLUMNS,
-      },
+export const listUserCredentials = (ctx: Ctx, userId: string, args: PageArgs): Promise<Page<CredentialRow>> =>
+  listInOrder(ctx, args, {
+    name: `${ctx.tenant}:credentials:${userId}`,
+    column: 'id',
+    read: async (page) => {
+      const user = await ctx.db.prisma.user.findUnique({
+        where: { tenantId_id: { tenantId: ctx.tenant, id: userId } },
+        select: { credentials: { ...page, omit: INTERNAL_COLUMNS } },
+      })
+      if (!user) throw new NotFound('user')
+      return user.credentials
     },
-  })
-  if (!user) throw new NotFound('user')
-  return toPage(paging, user.credentials, {
-    name: list,
-    toKey: ({ id }) => ({ value: null, id }),
     countAll: () => countUserCredentials(ctx, userId),
   })
-}
 
 /** Counts the credentials of a user. */
 export const countUserCredentials = (ctx: Ctx, userId: string): Promise<number> =>

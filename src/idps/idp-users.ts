@@ -1,10 +1,10 @@
 import type { Ctx } from '../context/context.ts'
 import { readIdPrefix } from '../core/crypto.ts'
 import { NotFound } from '../core/errors.ts'
-import { buildPageQuery } from '../database/page-query.ts'
+import { listInOrder } from '../database/page-query.ts'
 import type { IdpUser as IdpUserRow } from '../generated/prisma/client.ts'
 import { isIdpId } from '../schema/idp-id.ts'
-import { type Page, type PageArgs, parsePaging, toPage } from '../schema/page.ts'
+import type { Page, PageArgs } from '../schema/page.ts'
 
 /** A user's link to an identity at a provider. */
 export type IdpUser = IdpUserRow
@@ -15,32 +15,25 @@ export function assertLinkIds(userId: string, idpId: string): void {
   if (!isIdpId(idpId)) throw new NotFound('identity provider')
 }
 
-/** The list name to which cursors of a user's links are bound. */
-const toLinkListName = (tenant: string, userId: string): string => `${tenant}:idpUsers:${userId}`
-
 /**
  * Lists the links of a user by id: one statement, and one more for totalSize. Throws NotFound when the user
  * does not exist, and InvalidInput about the paging.
  */
-export async function listIdpUsers(ctx: Ctx, userId: string, args: PageArgs): Promise<Page<IdpUser>> {
-  const name = toLinkListName(ctx.tenant, userId)
-  const paging = parsePaging(ctx, args, name)
-  if (readIdPrefix(userId) !== 'user') throw new NotFound('user')
-  const user = await ctx.db.prisma.user.findUnique({
-    where: { tenantId_id: { tenantId: ctx.tenant, id: userId } },
-    select: {
-      idpUsers: {
-        ...buildPageQuery(paging, 'id'),
-      },
+export const listIdpUsers = (ctx: Ctx, userId: string, args: PageArgs): Promise<Page<IdpUser>> =>
+  listInOrder(ctx, args, {
+    name: `${ctx.tenant}:idpUsers:${userId}`,
+    column: 'id',
+    read: async (page) => {
+      if (readIdPrefix(userId) !== 'user') throw new NotFound('user')
+      const user = await ctx.db.prisma.user.findUnique({
+        where: { tenantId_id: { tenantId: ctx.tenant, id: userId } },
+        select: { idpUsers: page },
+      })
+      if (!user) throw new NotFound('user')
+      return user.idpUsers
     },
-  })
-  if (!user) throw new NotFound('user')
-  return toPage(paging, user.idpUsers, {
-    name,
-    toKey: ({ id }) => ({ value: null, id }),
     countAll: () => countIdpUsers(ctx, userId),
   })
-}
 
 /** Counts the links of a user. */
 export const countIdpUsers = (ctx: Ctx, userId: string): Promise<number> =>

@@ -5,7 +5,7 @@ import type { Ctx } from '../context/context.ts'
 import { InvalidInput, NotFound } from '../core/errors.ts'
 import { getRoleScopes, ROLE_NAMES } from '../core/scopes.ts'
 import type { Db, Tx } from '../database/handle.ts'
-import { buildPageQuery } from '../database/page-query.ts'
+import { listInOrder } from '../database/page-query.ts'
 import { createEvent } from '../events/create-event.ts'
 import { recordEvents } from '../events/log.ts'
 import { type IdentityProvider as IdpRow, Prisma } from '../generated/prisma/client.ts'
@@ -13,7 +13,7 @@ import { assertExpectedUpdatedAt, moveForward } from '../schema/expected-updated
 import { addStandards } from '../schema/fields.ts'
 import { isIdpId } from '../schema/idp-id.ts'
 import { parseInput } from '../schema/input-shapes.ts'
-import { type Page, type PageArgs, parsePaging, toPage } from '../schema/page.ts'
+import type { Page, PageArgs } from '../schema/page.ts'
 import { buildBackchannelLogoutUrl, buildCallbackUrl, buildLogoutCallbackUrl } from './callback-url.ts'
 import { type SecretColumn, sealIdpSecrets, unsealIdpSecrets } from './idp-secrets.ts'
 import { createIdpPatchShape, IDP_FIELD_NAMES, IDP_FIELDS, IdpCreate, type IdpFields } from './idps.fields.ts'
@@ -107,20 +107,15 @@ export const toIdpListName = (tenant: string): string => `${tenant}:idps`
  * Lists the identity providers by id: one statement, and one more for totalSize. Throws InvalidInput about
  * the paging.
  */
-export async function listIdentityProviders(ctx: Ctx, args: PageArgs): Promise<Page<Idp>> {
-  const name = toIdpListName(ctx.tenant)
-  const paging = parsePaging(ctx, args, name)
-  const query = buildPageQuery(paging, 'id')
-  const tenantId = ctx.tenant
-  const db = ctx.db.prisma
-  const rows = await db.identityProvider.findMany({
-    ...query,
-    where: { tenantId, ...query.where },
-  })
-  return toPage(paging, rows.map(toIdp), {
-    name,
-    toKey: ({ id }) => ({ value: null, id }),
-    countAll: () => db.identityProvider.count({ where: { tenantId } }),
+export function listIdentityProviders(ctx: Ctx, args: PageArgs): Promise<Page<Idp>> {
+  const { tenant: tenantId } = ctx
+  const { identityProvider } = ctx.db.prisma
+  return listInOrder(ctx, args, {
+    name: toIdpListName(ctx.tenant),
+    column: 'id',
+    read: async (page) =>
+      (await identityProvider.findMany({ ...page, where: { tenantId, ...page.where } })).map(toIdp),
+    countAll: () => identityProvider.count({ where: { tenantId } }),
   })
 }
 

@@ -10,7 +10,7 @@ import { Conflict, NotFound, RateLimited } from '../core/errors.ts'
 import { getRoleScopes } from '../core/scopes.ts'
 import { addSeconds } from '../core/time.ts'
 import type { Db } from '../database/handle.ts'
-import { buildPageQuery } from '../database/page-query.ts'
+import { listInOrder } from '../database/page-query.ts'
 import { deliverMail } from '../delivery/mail.ts'
 import { buildInvitationMail } from '../delivery/messages/invitation.ts'
 import { hashAddress } from '../events/address-hash.ts'
@@ -21,7 +21,7 @@ import { localizeClient } from '../languages/localize-client.ts'
 import { INVITATION_LIFETIME_SECONDS } from '../model/sign-up.ts'
 import { toEmailKey } from '../schema/address-keys.ts'
 import { parseInput } from '../schema/input-shapes.ts'
-import { type Page, type PageArgs, parsePaging, toPage } from '../schema/page.ts'
+import type { Page, PageArgs } from '../schema/page.ts'
 import { InvitationCreate, InvitationResend, type InvitationStatus } from './invitations.fields.ts'
 
 /** The columns of an invitation that are read. */
@@ -168,25 +168,21 @@ export async function getInvitation(ctx: Ctx, id: string): Promise<Invitation> {
 export const toInvitationListName = (tenant: string): string => `${tenant}:invitations`
 
 /** All invitations, oldest first: one statement, and another for totalSize. Throws InvalidInput. */
-export async function listInvitations(ctx: Ctx, args: PageArgs): Promise<Page<Invitation>> {
-  const name = toInvitationListName(ctx.tenant)
-  const paging = parsePaging(ctx, args, name)
-  const query = buildPageQuery(paging, 'id')
-  const rows = await ctx.db.prisma.invitation.findMany({
-    ...query,
-    where: { tenantId: ctx.tenant, ...query.where },
-    omit: HIDDEN_COLUMNS,
-  })
+export function listInvitations(ctx: Ctx, args: PageArgs): Promise<Page<Invitation>> {
+  const { tenant: tenantId } = ctx
+  const { invitation } = ctx.db.prisma
   const now = new Date()
-  return toPage(
-    paging,
-    rows.map((row) => toInvitation(row, now)),
-    {
-      name,
-      toKey: ({ id }) => ({ value: null, id }),
-      countAll: () => ctx.db.prisma.invitation.count({ where: { tenantId: ctx.tenant } }),
+  return listInOrder(ctx, args, {
+    name: toInvitationListName(ctx.tenant),
+    column: 'id',
+    read: async (page) => {
+      const where = { tenantId, ...page.where }
+      return (await invitation.findMany({ ...page, where, omit: HIDDEN_COLUMNS })).map((row) =>
+        toInvitation(row, now),
+      )
     },
-  )
+    countAll: () => invitation.count({ where: { tenantId } }),
+  })
 }
 
 /** Throws Conflict unless an invitation can still be accepted or sent again. */

@@ -3,12 +3,12 @@ import { newId, randomToken, readIdPrefix, sha256 } from '../core/crypto.ts'
 import { NotFound } from '../core/errors.ts'
 import { addSeconds } from '../core/time.ts'
 import type { Db } from '../database/handle.ts'
-import { buildPageQuery } from '../database/page-query.ts'
+import { listInOrder } from '../database/page-query.ts'
 import { createEvent } from '../events/create-event.ts'
 import { recordEvents } from '../events/log.ts'
 import type { RegistrationToken as Row } from '../generated/prisma/client.ts'
 import { parseInput } from '../schema/input-shapes.ts'
-import { type Page, type PageArgs, parsePaging, toPage } from '../schema/page.ts'
+import type { Page, PageArgs } from '../schema/page.ts'
 import { RegistrationTokenCreate } from './registration-tokens.fields.ts'
 
 /** An initial access token (RFC 7591, section 3), without the token itself. */
@@ -68,20 +68,15 @@ export const findRegistrationTokens = ({ prisma, tenant }: Db, ids: string[]): P
   })
 
 /** The active tokens, oldest first: one statement, and another for totalSize. Throws InvalidInput. */
-export async function listRegistrationTokens(ctx: Ctx, args: PageArgs): Promise<Page<RegistrationToken>> {
-  const name = toTokenListName(ctx.tenant)
-  const paging = parsePaging(ctx, args, name)
-  const query = buildPageQuery(paging, 'id')
+export function listRegistrationTokens(ctx: Ctx, args: PageArgs): Promise<Page<RegistrationToken>> {
+  const { registrationToken } = ctx.db.prisma
   const isActive = buildActiveCondition(ctx.tenant)
-  const rows = await ctx.db.prisma.registrationToken.findMany({
-    ...query,
-    where: { ...isActive, ...query.where },
-    omit: HIDDEN_COLUMNS,
-  })
-  return toPage(paging, rows, {
-    name,
-    toKey: ({ id }) => ({ value: null, id }),
-    countAll: () => ctx.db.prisma.registrationToken.count({ where: isActive }),
+  return listInOrder(ctx, args, {
+    name: toTokenListName(ctx.tenant),
+    column: 'id',
+    read: (page) =>
+      registrationToken.findMany({ ...page, where: { ...isActive, ...page.where }, omit: HIDDEN_COLUMNS }),
+    countAll: () => registrationToken.count({ where: isActive }),
   })
 }
 

@@ -5,12 +5,11 @@ import { newId, randomToken, sha256 } from '../core/crypto.ts'
 import { NotFound, UserLocked } from '../core/errors.ts'
 import { lookUpLocation } from '../core/network/ip-location.ts'
 import { type Db, Handle } from '../database/handle.ts'
-import { buildPageQuery } from '../database/page-query.ts'
+import { listInOrder } from '../database/page-query.ts'
 import { createEvent } from '../events/create-event.ts'
 import { createEventRow } from '../events/log.ts'
 import type { EndReason } from '../events/reasons.ts'
 import type { Page, PageArgs } from '../schema/page.ts'
-import { parsePaging, toPage } from '../schema/page.ts'
 import {
   type BrowserSession,
   selectBrowserSession,
@@ -222,35 +221,26 @@ const HIDDEN_COLUMNS = { tokenHash: true, previousTokenHash: true } as const
  * Lists the active sessions of a user by id. Throws NotFound when the user does not exist, and InvalidInput
  * about the paging.
  */
-export async function listUserSessions(ctx: Ctx, userId: string, args: PageArgs): Promise<Page<SessionRow>> {
-  const list = toSessionListName(ctx.tenant, userId)
-  const paging = parsePaging(ctx, args, list)
-  const query = buildPageQuery(paging, 'id')
-  const active = buildActiveCondition()
-  const user = await ctx.db.prisma.user.findUnique({
-    where: { tenantId_id: { tenantId: ctx.tenant, id: userId } },
-    select: {
-      sessions: {
-        ...query,
-        where: { ...active, ...query.where },
-        omit: HIDDEN_COLUMNS,
-      },
+export const listUserSessions = (ctx: Ctx, userId: string, args: PageArgs): Promise<Page<SessionRow>> =>
+  listInOrder(ctx, args, {
+    name: `${ctx.tenant}:sessions:${userId}`,
+    column: 'id',
+    read: async (page) => {
+      const user = await ctx.db.prisma.user.findUnique({
+        where: { tenantId_id: { tenantId: ctx.tenant, id: userId } },
+        select: {
+          sessions: { ...page, where: { ...buildActiveCondition(), ...page.where }, omit: HIDDEN_COLUMNS },
+        },
+      })
+      if (!user) throw new NotFound('user')
+      return user.sessions
     },
-  })
-  if (!user) throw new NotFound('user')
-  return toPage(paging, user.sessions, {
-    name: list,
-    toKey: ({ id }) => ({ value: null, id }),
     countAll: () => countUserSessions(ctx, userId),
   })
-}
 
 /** Counts the active sessions of a user. */
 export const countUserSessions = (ctx: Ctx, userId: string): Promise<number> =>
   ctx.db.prisma.session.count({ where: { tenantId: ctx.tenant, userId, ...buildActiveCondition() } })
-
-/** The list name to which cursors of a user's sessions are bound. */
-const toSessionListName = (tenant: string, userId: string): string => `${tenant}:sessions:${userId}`
 
 /** An active session. Throws NotFound. */
 export async function getSession(ctx: Ctx, sessionId: string): Promise<SessionRow> {
