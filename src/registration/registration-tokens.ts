@@ -54,9 +54,10 @@ export async function createRegistrationToken(
 /** What cursors of the list of registration tokens are bound to. */
 export const toTokenListName = (tenant: string): string => `${tenant}:registration-tokens`
 
-const buildActiveCondition = (tenant: string) => ({
+/** Selects the tokens of a tenant that can be used. */
+export const buildActiveCondition = (tenant: string, now = new Date()) => ({
   tenantId: tenant,
-  expiresAt: { gt: new Date() },
+  expiresAt: { gt: now },
   OR: [{ usesLeft: null }, { usesLeft: { gt: 0 } }],
 })
 

@@ -12,6 +12,7 @@ import {
   requireRegistrationEnabled,
   toClientInformation,
 } from './registration-endpoint.ts'
+import { buildActiveCondition } from './registration-tokens.ts'
 
 /** What permits a registration, and what the client is from then on. */
 type Permission = Pick<ClientOrigin, 'by' | 'registrationTokenId' | 'permit'> & { isReviewed: boolean }
@@ -28,12 +29,7 @@ async function authorizeByToken(
 ): Promise<Permission> {
   const initialToken = requireBearerToken(ctx.tenant, authorization)
   if (!dynamicRegistration) throw createInvalidTokenError(ctx.tenant)
-  const active = {
-    tenantId: ctx.tenant,
-    tokenHash: sha256(initialToken),
-    expiresAt: { gt: now },
-    OR: [{ usesLeft: null }, { usesLeft: { gt: 0 } }],
-  }
+  const active = { ...buildActiveCondition(ctx.tenant, now), tokenHash: sha256(initialToken) }
   const token = await ctx.db.prisma.registrationToken.findFirst({ where: active, select: { id: true } })
   if (!token) throw createInvalidTokenError(ctx.tenant)
   return {
