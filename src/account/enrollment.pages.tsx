@@ -9,12 +9,7 @@ import { Message, Paragraph, useWords } from '../pages/parts/words.pages.tsx'
 import { Moment } from './pages/moment.pages.tsx'
 
 /** The part that the script shows, with the parameters of the script and what it says. */
-function EnrollmentArea({
-  token,
-  path,
-  query,
-  children,
-}: {
+function EnrollmentArea(area: {
   token: string
   path: string
   query?: string
@@ -36,15 +31,25 @@ function EnrollmentArea({
   return (
     <ScriptedPart
       id="enrollment"
-      data-token={token}
-      data-path={path}
-      data-query={query}
+      data-token={area.token}
+      data-path={area.path}
+      data-query={area.query}
       data-messages={JSON.stringify(messages)}
     >
-      {children}
+      {area.children}
     </ScriptedPart>
   )
 }
+
+type WaitingPageProps = { tenant: PageTenant; usableAt: Date }
+
+/** Shown before a link works. */
+export const EnrollmentWaitingPage = ({ tenant, usableAt }: WaitingPageProps): VNode => (
+  <PageShell title={<Message of="enroll.waitingTitle" />} tenant={tenant} outcome="neutral">
+    <Paragraph of="enroll.waitingText" time={<Moment at={usableAt} timeZone={null} style="long" />} />
+    <AccountLink tenant={tenant} />
+  </PageShell>
+)
 
 type EnrollmentPageProps = {
   tenant: PageTenant
@@ -100,28 +105,10 @@ export const EnrollmentExpiredPage = createEndPage('bad', {
   text: 'enroll.expiredText',
 })
 
-/** Shown before a link works. */
-export const EnrollmentWaitingPage = ({
-  tenant,
-  usableAt,
-}: {
-  tenant: PageTenant
-  usableAt: Date
-}): VNode => (
-  <PageShell title={<Message of="enroll.waitingTitle" />} tenant={tenant} outcome="neutral">
-    <Paragraph of="enroll.waitingText" time={<Moment at={usableAt} timeZone={null} style="long" />} />
-    <AccountLink tenant={tenant} />
-  </PageShell>
-)
+type CancelPageProps = { tenant: PageTenant; interaction: PageInteraction }
 
 /** Asks whether to cancel the link of an administrator. Posts to `action`. */
-export const CancelEnrollmentPage = ({
-  tenant,
-  interaction,
-}: {
-  tenant: PageTenant
-  interaction: PageInteraction
-}): VNode => (
+export const CancelEnrollmentPage = ({ tenant, interaction }: CancelPageProps): VNode => (
   <PageShell
     title={<Message of="enroll.cancelTitle" />}
     lead={<Message of="enroll.cancelLead" />}

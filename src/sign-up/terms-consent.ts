@@ -3,7 +3,7 @@ import type { FieldIssue } from '../core/errors.ts'
 import { createEvent } from '../events/create-event.ts'
 import { createEventRow } from '../events/log.ts'
 import type { User } from '../generated/prisma/client.ts'
-import { storeTermsConsent } from './terms-consent.sql.ts'
+import { storeTermsConsent } from '../users/users.sql.ts'
 
 export type TermsSettings = { termsUrl: string | null; termsVersion: string | null }
 

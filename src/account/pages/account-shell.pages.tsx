@@ -56,6 +56,19 @@ export const AccountShell = ({ tenant, notice, messages = [], ...page }: Account
   </PageShell>
 )
 
+type AccountItemProps = { heading: ComponentChildren; tag?: ComponentChildren; children: ComponentChildren }
+
+/** One of the things that an account page lists, with its heading and what marks it. */
+export const AccountItem = ({ heading, tag, children }: AccountItemProps): VNode => (
+  <li class="message">
+    <div class="row between">
+      <h2>{heading}</h2>
+      {tag && <span class="tag">{tag}</span>}
+    </div>
+    {children}
+  </li>
+)
+
 /** Shown to a person who left the sign-in of the account pages. */
 export const NotSignedInPage = ({ tenant }: { tenant: PageTenant }): VNode => (
   <PageShell

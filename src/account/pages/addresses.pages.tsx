@@ -3,7 +3,7 @@ import { BidiText, type PageInteraction, StepForm } from '../../pages/page-shell
 import { CodeForm } from '../../pages/parts/code-form.pages.tsx'
 import { PlainList, StepButton, SubmitButton } from '../../pages/parts/controls.pages.tsx'
 import { Message, Paragraph } from '../../pages/parts/words.pages.tsx'
-import { type AccountPageProps, AccountShell } from './account-shell.pages.tsx'
+import { AccountItem, type AccountPageProps, AccountShell } from './account-shell.pages.tsx'
 
 /** An address of the user, and the change of it that waits for its code. */
 export type ShownAddress = {
@@ -51,17 +51,10 @@ const Address = ({ form, ...shown }: ShownAddress & { form: PageInteraction }): 
   const { kind, address, isVerified, pending, canRemove } = shown
   const { title, label, type, autocomplete } = KINDS[kind]
   return (
-    <li class="message">
-      <div class="row between">
-        <h2>
-          <Message of={title} />
-        </h2>
-        {address && (
-          <span class="tag">
-            <Message of={isVerified ? 'addresses.confirmed' : 'addresses.notConfirmed'} />
-          </span>
-        )}
-      </div>
+    <AccountItem
+      heading={<Message of={title} />}
+      tag={address && <Message of={isVerified ? 'addresses.confirmed' : 'addresses.notConfirmed'} />}
+    >
       <p>
         {address ? (
           <BidiText>{address}</BidiText>
@@ -97,7 +90,7 @@ const Address = ({ form, ...shown }: ShownAddress & { form: PageInteraction }): 
           fields={{ address: address ?? '' }}
         />
       )}
-    </li>
+    </AccountItem>
   )
 }
 

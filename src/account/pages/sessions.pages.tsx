@@ -2,7 +2,7 @@ import type { VNode } from 'preact'
 import { BidiText } from '../../pages/page-shell.pages.tsx'
 import { Fact, PlainList, StepButton } from '../../pages/parts/controls.pages.tsx'
 import { Hint, Message, useWords } from '../../pages/parts/words.pages.tsx'
-import { type AccountPageProps, AccountShell } from './account-shell.pages.tsx'
+import { AccountItem, type AccountPageProps, AccountShell } from './account-shell.pages.tsx'
 import { Moment } from './moment.pages.tsx'
 
 /** A sign-in as its user knows it. */
@@ -34,17 +34,10 @@ function Session({
   const words = useWords()
   const title = session.title ?? words.text(session.isApp ? 'sessions.app' : 'sessions.unknown')
   return (
-    <li class="message">
-      <div class="row between">
-        <h2>
-          <BidiText>{title}</BidiText>
-        </h2>
-        {session.isCurrent && (
-          <span class="tag">
-            <Message of="sessions.this" />
-          </span>
-        )}
-      </div>
+    <AccountItem
+      heading={<BidiText>{title}</BidiText>}
+      tag={session.isCurrent && <Message of="sessions.this" />}
+    >
       <dl class="claims">
         <Fact of="account.lastUsed">
           <Moment at={session.lastSeenAt} timeZone={timeZone} />
@@ -80,7 +73,7 @@ function Session({
           label={words.text('sessions.signOutName', { name: title })}
         />
       )}
-    </li>
+    </AccountItem>
   )
 }
 

@@ -1,25 +1,15 @@
 import type { ComponentChildren, VNode } from 'preact'
 import type { ConsentItem } from '../../consents/consent-items.ts'
-import {
-  BidiText,
-  getTenantName,
-  type PageClient,
-  type PageInteraction,
-  PageShell,
-  type PageTenant,
-  StepForm,
-} from '../../pages/page-shell.pages.tsx'
+import { BidiText, getTenantName, PageShell, StepForm } from '../../pages/page-shell.pages.tsx'
 import { ApiItem } from '../../pages/parts/api-item.pages.tsx'
 import { PlainList, StrongText, SubmitButton } from '../../pages/parts/controls.pages.tsx'
 import { type AcceptedPasskeys, PasskeySignal } from '../../pages/parts/passkey-signal.pages.tsx'
 import { type PagePerson, SignedInAs } from '../../pages/parts/person.pages.tsx'
 import { Message, Paragraph, Sentence } from '../../pages/parts/words.pages.tsx'
 import type { Destination } from '../model/unreviewed-clients.ts'
+import type { StepPageProps } from './step/step-page.pages.tsx'
 
-export type ConsentPageProps = {
-  tenant: PageTenant
-  client: PageClient
-  interaction: PageInteraction
+export type ConsentPageProps = StepPageProps & {
   person: PagePerson
   /** What the client requests, in plain words, each once. */
   consentItems: readonly ConsentItem[]

@@ -1,23 +1,15 @@
 import type { VNode } from 'preact'
-import {
-  BidiText,
-  type PageClient,
-  type PageInteraction,
-  PageShell,
-  type PageTenant,
-} from '../../pages/page-shell.pages.tsx'
+import { BidiText, type PageClient, PageShell } from '../../pages/page-shell.pages.tsx'
 import { StepButton } from '../../pages/parts/controls.pages.tsx'
 import type { PagePart } from '../../pages/parts/page-part.pages.tsx'
 import { Hint, Message, Paragraph } from '../../pages/parts/words.pages.tsx'
 import type { ConfirmationReason, FactorAddition } from './step/confirmation.ts'
+import type { StepPageProps } from './step/step-page.pages.tsx'
 import { CancelForm, createMethodsLink } from './step/step-page.pages.tsx'
 
 const ADDITION_TEXTS = { factor: 'confirm.addFactor', passkey: 'passkey.createFirst' } as const
 
-type SignInPageProps = {
-  tenant: PageTenant
-  client: PageClient
-  interaction: PageInteraction
+type SignInPageProps = StepPageProps & {
   /** The last input was rejected. */
   isError?: boolean
   /** The application asked for a new account (prompt=create). */

@@ -4,7 +4,7 @@ import { BidiText, type PageTenant, StepForm } from '../../../pages/page-shell.p
 import { Fact, LinkButton, PlainList, StepButton } from '../../../pages/parts/controls.pages.tsx'
 import type { PagePart } from '../../../pages/parts/page-part.pages.tsx'
 import { Hint, Message, useWords } from '../../../pages/parts/words.pages.tsx'
-import { type AccountPageProps, AccountShell } from '../account-shell.pages.tsx'
+import { AccountItem, type AccountPageProps, AccountShell } from '../account-shell.pages.tsx'
 import { Moment } from '../moment.pages.tsx'
 
 /** A passkey, an authenticator app or a set of recovery codes of the user. */
@@ -30,13 +30,7 @@ function Credential({
   const words = useWords()
   const kindName = words.text(`methods.${type}`)
   return (
-    <li class="message">
-      <div class="row between">
-        <h2>
-          <BidiText>{name ?? kindName}</BidiText>
-        </h2>
-        {name && <span class="tag">{kindName}</span>}
-      </div>
+    <AccountItem heading={<BidiText>{name ?? kindName}</BidiText>} tag={name && kindName}>
       <dl class="claims">
         <Fact of="methods.created">
           <Moment at={createdAt} timeZone={timeZone} />
@@ -53,7 +47,7 @@ function Credential({
         fields={{ credential: id }}
         label={words.text('methods.removeName', { name: name ?? kindName })}
       />
-    </li>
+    </AccountItem>
   )
 }
 
@@ -62,15 +56,7 @@ const Identity = ({
   form,
   timeZone,
 }: { identity: ShownIdentity } & PartProps): VNode => (
-  <li class="message">
-    <div class="row between">
-      <h2>
-        <BidiText>{provider}</BidiText>
-      </h2>
-      <span class="tag">
-        <Message of="methods.linkedAccount" />
-      </span>
-    </div>
+  <AccountItem heading={<BidiText>{provider}</BidiText>} tag={<Message of="methods.linkedAccount" />}>
     <dl class="claims">
       {account && (
         <Fact of="methods.account">
@@ -89,7 +75,7 @@ const Identity = ({
       fields={{ idp: idpId }}
       label={useWords().text('methods.unlinkName', { name: provider })}
     />
-  </li>
+  </AccountItem>
 )
 
 /** The passkeys, the authenticator app and the recovery codes. Posts `step=remove` with `credential`. */

@@ -3,13 +3,13 @@ import { parseAssertion, RejectedPasskey } from '../../../credentials/passkeys/p
 import type { Db } from '../../../database/handle.ts'
 import type { SentForm } from '../../../pages/form-answers.ts'
 import type { AuthorizationState } from '../../authorize/evaluate-request.ts'
+import { type PresentedPasskey, selectWithPasskey } from '../../authorize/sign-in-state.sql.ts'
 import {
   hashHandle,
   type Interaction,
   type PresentedInteraction,
   toBoundInteraction,
 } from '../../interactions/interactions.ts'
-import { type PresentedPasskey, selectWithPasskey } from './presented-passkey.sql.ts'
 
 /** The user who has signed in, and the new token of the session. */
 export type EnteredAccount = { userId: string; token: string }
