@@ -1,7 +1,6 @@
 import { describe, expect } from 'vitest'
 import type { SessionFilterMember } from '../../src/sessions/session-list.fields.ts'
-import { listSessions } from '../../src/sessions/session-list.ts'
-import { SESSION_LISTS } from '../../src/sessions/session-list.ts'
+import { listSessions, SESSION_LISTS } from '../../src/sessions/session-list.ts'
 import { newTenant } from '../support/actors.ts'
 import type { Json } from '../support/json.ts'
 import { linksIn } from '../support/lists.ts'
