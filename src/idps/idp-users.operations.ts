@@ -1,9 +1,14 @@
 import { Conflict, NotFound } from '../core/errors.ts'
+import { builder } from '../graphql/builder.ts'
+import { deprecate } from '../graphql/deprecation.ts'
+import { withScope } from '../graphql/field-access.ts'
+import { nullIfNotFound } from '../graphql/node.graphql.ts'
 import { toNestedListName } from '../graphql/node-selection.ts'
 import { defineNestedList } from '../operations/list.ts'
 import { defineMutation } from '../operations/mutation.ts'
 import { defineLookup } from '../operations/query.ts'
 import { defineResource } from '../operations/resource.ts'
+import { describeTarget, readTarget } from '../operations/targets.ts'
 import type { RestRoute } from '../rest/route.ts'
 import { encodeIdCursor } from '../schema/page.ts'
 import { idShape } from '../schema/response-shapes.ts'
@@ -26,6 +31,7 @@ export const IDP_USER = defineResource<IdpUser>({
 
 const TOKENS = defineResource<IdpUserTokens>({
   member: 'idpUserTokens',
+  words: 'tokens',
   ref: IdpUserTokensRef,
   scope: 'idp_tokens:read',
   shape: IdpUserTokensShape,
@@ -93,15 +99,34 @@ export const idpUserOperations: readonly RestRoute[] = [
     rest: { method: 'DELETE', path: PATH, message: 'The link was removed.' },
     run: (ctx, { userId, idpId }) => unlinkIdpUser(ctx, userId, idpId),
   }),
-  ...defineLookup({
+  // A mutation, because reading records an event: clients send queries again, in parallel and ahead. GET is safe all the same
+  // (RFC 9110, section 9.2.1): a caller does not ask for the event.
+  ...defineMutation({
     name: 'getIdpUserTokens',
-    field: 'idpUserTokens',
     summary:
       'The access token that an identity provider with keepTokens issued for a user. An expired one is refreshed at the provider. An event records who read it.',
-    resource: TOKENS,
-    target: ['userId', 'idpId'],
-    path: `${PATH}/tokens`,
-    errors: [409],
-    run: getIdpUserTokens,
+    scope: 'idp_tokens:read',
+    targets: ['userId', 'idpId'],
+    errors: [Conflict, NotFound],
+    output: { idpUserTokens: TOKENS },
+    rest: { method: 'GET', path: `${PATH}/tokens` },
+    run: async (ctx, { userId, idpId }) => ({ idpUserTokens: await getIdpUserTokens(ctx, userId, idpId) }),
   }),
 ]
+
+builder.queryField('idpUserTokens', (t) =>
+  t.field({
+    ...withScope(TOKENS.scope, 'The result of the mutation getIdpUserTokens. Null when there is none.'),
+    ...deprecate('2026-11-26', 'Use the mutation `getIdpUserTokens`: reading records an event.'),
+    type: TOKENS.ref,
+    nullable: true,
+    args: {
+      userId: t.arg.id({ required: true, description: describeTarget('userId') }),
+      idpId: t.arg.id({ required: true, description: describeTarget('idpId') }),
+    },
+    resolve: (_root, { userId, idpId }, { ctx }) =>
+      nullIfNotFound(
+        getIdpUserTokens(ctx, readTarget('userId', userId, 'userId'), readTarget('idpId', idpId, 'idpId')),
+      ),
+  }),
+)

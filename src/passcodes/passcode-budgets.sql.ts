@@ -73,8 +73,9 @@ export const buildCountSentSql = (row: string, origin: string, limit: string, so
   `INSERT INTO "Passcode" AS ${row} ${buildRowSql(origin, 1, source)} ${buildSendCountersSql(row, ':now')} WHERE NOT ${limit}`
 
 const SELECT_LIMITS = statement({
-  takes: { userId: 'text', now: 'timestamptz' },
+  takes: { userIds: 'text[]', now: 'timestamptz' },
   returns: {
+    userId: 'text',
     channel: typed<Channel>('text'),
     wrongGuesses: 'int',
     longCodesUntil: 'timestamptz?',
@@ -82,7 +83,7 @@ const SELECT_LIMITS = statement({
     codesAgainAt: 'timestamptz?',
   },
 })`
-  SELECT a."channel",
+  SELECT u."id" AS "userId", a."channel",
     CASE WHEN b."failureWindowAt" > :now - interval '1 day' THEN b."failureCount" ELSE 0 END AS "wrongGuesses",
     CASE WHEN ${buildShortLimitSql('b', ':now')} THEN b."failureWindowAt" + interval '1 day' END AS "longCodesUntil",
     CASE WHEN b."sendWindowAt" > :now - interval '1 hour' THEN b."sendCount" ELSE 0 END AS "sentCodes",
@@ -90,14 +91,15 @@ const SELECT_LIMITS = statement({
   FROM "User" u
     CROSS JOIN LATERAL (VALUES ('email', u."emailKey"), ('sms', u."phoneNumberKey")) a ("channel", "address")
     LEFT JOIN "Passcode" b ON b."tenantId" = :tenant AND b."address" = a."address" AND b."origin" = ''
-  WHERE u."tenantId" = :tenant AND u."id" = :userId AND a."address" IS NOT NULL
+  WHERE u."tenantId" = :tenant AND u."id" = ANY(:userIds) AND a."address" IS NOT NULL
   ORDER BY a."channel"`
 
-export type SignInLimit = RowOf<typeof SELECT_LIMITS>
+type SignInLimitRow = RowOf<typeof SELECT_LIMITS>
+export type SignInLimit = Omit<SignInLimitRow, 'userId'>
 
-/** The shared budgets of the addresses of a user. */
-export const selectSignInLimits = (db: Db, userId: string, now: Date): Promise<SignInLimit[]> =>
-  db.many(SELECT_LIMITS, { userId, now })
+/** The shared budgets of the addresses of users. */
+export const selectSignInLimits = (db: Db, userIds: string[], now: Date): Promise<SignInLimitRow[]> =>
+  db.many(SELECT_LIMITS, { userIds, now })
 
 const RESET_LIMITS = statement({ takes: { userId: 'text' } })`
   UPDATE "Passcode" p SET "failureCount" = 0, "sendCount" = 0

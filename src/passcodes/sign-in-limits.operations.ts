@@ -1,12 +1,13 @@
 import { NotFound } from '../core/errors.ts'
 import { builder } from '../graphql/builder.ts'
+import { deprecate } from '../graphql/deprecation.ts'
 import { withScope } from '../graphql/field-access.ts'
 import { requireNodeId } from '../graphql/node.graphql.ts'
 import { defineObjectType } from '../graphql/shape-fields.ts'
 import { defineMutation } from '../operations/mutation.ts'
 import { defineRestRoute, type RestRoute } from '../rest/route.ts'
 import { RESET_LIMITS, SignInLimitShape, SignInLimitsShape } from './sign-in-limits.fields.ts'
-import { listSignInLimits, resetSignInLimits, type SignInLimit } from './sign-in-limits.ts'
+import { findSignInLimits, listSignInLimits, resetSignInLimits, type SignInLimit } from './sign-in-limits.ts'
 
 const LIST = {
   summary: "Wrong guesses at codes and sent codes of a user's addresses.",
@@ -19,9 +20,21 @@ const SignInLimitRef = defineObjectType<SignInLimit>(
 )
 
 // The list of one user has no pages, so that its field and its route are declared by hand.
+builder.prismaObjectField('User', 'signInLimits', (t) =>
+  t.field({
+    ...withScope(LIST.scope, LIST.summary),
+    type: [SignInLimitRef],
+    nullable: true,
+    select: { id: true },
+    resolve: async ({ id }, _args, { loaders }) =>
+      (await loaders.over(findSignInLimits).load(id))?.limits ?? [],
+  }),
+)
+
 builder.queryField('signInLimits', (t) =>
   t.field({
     ...withScope(LIST.scope, LIST.summary),
+    ...deprecate('2026-11-26', 'Use `User.signInLimits`.'),
     type: [SignInLimitRef],
     nullable: true,
     args: { userId: t.arg.id({ required: true, description: 'Id of the user.' }) },

@@ -2,6 +2,7 @@ import { requireNoEscalation } from '../access/require-scope.ts'
 import type { Ctx } from '../context/context.ts'
 import { NotFound } from '../core/errors.ts'
 import { getRoleScopes } from '../core/scopes.ts'
+import type { Db } from '../database/handle.ts'
 import { createEvent } from '../events/create-event.ts'
 import { recordEvents } from '../events/log.ts'
 import { lockUserRow } from '../users/lock-user.sql.ts'
@@ -10,10 +11,24 @@ import { resetLimitCounters, type SignInLimit, selectSignInLimits } from './pass
 
 export type { SignInLimit }
 
-/** Lists the wrong guesses at codes and the sent codes of a user's addresses. Throws NotFound. */
+/** The wrong guesses at codes and the sent codes of the addresses of each of these users. One statement. */
+export async function findSignInLimits(
+  db: Db,
+  userIds: string[],
+  now = new Date(),
+): Promise<{ id: string; limits: SignInLimit[] }[]> {
+  const rows = await selectSignInLimits(db, userIds, now)
+  return userIds.map((id) => ({
+    id,
+    limits: rows.flatMap(({ userId, ...limit }) => (userId === id ? [limit] : [])),
+  }))
+}
+
+/** Those of one user. Throws NotFound. */
 export async function listSignInLimits(ctx: Ctx, userId: string, now = new Date()): Promise<SignInLimit[]> {
   const { id } = await getUser(ctx, userId)
-  return selectSignInLimits(ctx.db, id, now)
+  const [found] = await findSignInLimits(ctx.db, [id], now)
+  return found?.limits ?? []
 }
 
 /**

@@ -12,11 +12,13 @@ const lowerFirst = (name: string) => name.charAt(0).toLowerCase() + name.slice(1
 
 /** The field of GraphQL for an operation of REST: `lockUser`, `users` for listUsers, `User.sessions` for listUserSessions. */
 function findField(operationId: string): string | null {
-  const names = rootFields.map(([, , field]) => field.name)
+  const names = rootFields
+    .filter(([, , field]) => field.deprecationReason === undefined)
+    .map(([, , field]) => field.name)
   const object = lowerFirst(operationId.replace(/^(get|list)/, ''))
   const root = [operationId, object].find((name) => names.includes(name))
   if (root) return root
-  const nested = lowerFirst(operationId.replace(/^list(User)?/, ''))
+  const nested = lowerFirst(operationId.replace(/^(get|list)(User)?/, ''))
   return nested in (schema.getType('User') as GraphQLObjectType).getFields() ? `User.${nested}` : null
 }
 

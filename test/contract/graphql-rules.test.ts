@@ -154,6 +154,21 @@ describe('the schema', () => {
     )
   })
 
+  test('says of each deprecated member since when, until when and by what it is replaced', () => {
+    const members = namedTypes.flatMap((type) =>
+      isObjectType(type) || isInterfaceType(type) || isInputObjectType(type)
+        ? Object.values(type.getFields()).map((field) => [`${type.name}.${field.name}`, field] as const)
+        : [],
+    )
+    const deprecated = members.filter(([, { deprecationReason }]) => deprecationReason !== undefined)
+    expect(deprecated.map(([name]) => name)).toEqual(['Query.idpUserTokens', 'Query.signInLimits'])
+    for (const [name, { deprecationReason }] of deprecated) {
+      const [, since = '', until = ''] =
+        /^Deprecated on (\S+), removed on (\S+) at the earliest\. Use /.exec(deprecationReason ?? '') ?? []
+      expect(Date.parse(until) - Date.parse(since), name).toBeGreaterThanOrEqual(180 * 86_400_000)
+    }
+  })
+
   test('has no field that returns a stored secret', () => {
     const suspicious = objectTypes.flatMap((type) =>
       Object.keys(type.getFields())

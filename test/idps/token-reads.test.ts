@@ -10,9 +10,11 @@ import { test as base, KEEPER_SCOPES } from '../support/kept-tokens.ts'
 import { answerJson } from '../support/provider-proofs.ts'
 import type { SignInProvider } from '../support/provider-sign-in.ts'
 
-const QUERY = `query ($userId: ID!, $idpId: ID!) {
-  idpUserTokens(userId: $userId, idpId: $idpId) { userId idpId accessToken scopes expiresAt }
-}`
+const FIELDS = 'userId idpId accessToken scopes expiresAt'
+const MUTATION = `mutation ($input: GetIdpUserTokensInput!) { result: getIdpUserTokens(input: $input) {
+  ... on GetIdpUserTokensPayload { idpUserTokens { ${FIELDS} } } ... on UserError { code message }
+} }`
+const QUERY = `query ($userId: ID!, $idpId: ID!) { idpUserTokens(userId: $userId, idpId: $idpId) { ${FIELDS} } }`
 const READER = { scopes: ['idp_tokens:read'] } as const
 
 type Read = (userId: string, idpId: string, options?: CallOptions) => Promise<Json>
@@ -27,9 +29,11 @@ const test = base
   })
   .extend('query', { scope: 'file' }, ({ gql }): Read => {
     return async (userId, idpId, options = READER) => {
-      const { body } = await gql(QUERY, { userId, idpId }, options)
+      const { body } = await gql(MUTATION, { input: { userId, idpId } }, options)
       const [error] = body.errors ?? []
-      return error ? { code: error.extensions.code, message: error.message } : body.data.idpUserTokens
+      if (error) return { code: error.extensions.code, message: error.message }
+      const { idpUserTokens, ...result } = body.data.result
+      return idpUserTokens ?? result
     }
   })
   /** Lets the access token of `person` expire. */
@@ -51,6 +55,7 @@ describe('getIdpUserTokens', () => {
     findTokens,
     read,
     query,
+    gql,
   }) => {
     const issued = await enter(keeper)
     const [row] = await findTokens(keeper)
@@ -63,6 +68,8 @@ describe('getIdpUserTokens', () => {
     }
     expect(await read(person.id, keeper.id)).toEqual(expected)
     expect(await query(person.id, keeper.id)).toEqual(expected)
+    const { body } = await gql(QUERY, { userId: person.id, idpId: keeper.id }, READER)
+    expect(body.data.idpUserTokens).toEqual(expected)
   })
 
   test('returns a token that the provider accepts', async ({ person, subject, keeper, enter, read }) => {
@@ -157,7 +164,7 @@ describe('getIdpUserTokens', () => {
     await enter(keeper)
     const other = { tenant: await newTenant(), ...READER }
     expect(await read(person.id, keeper.id, other)).toMatchObject(NO_TOKENS)
-    expect(await query(person.id, keeper.id, other)).toBeNull()
+    expect(await query(person.id, keeper.id, other)).toMatchObject({ code: 'NOT_FOUND' })
     expect(await read(person.id, provider.id)).toMatchObject({ ...NO_TOKENS, message: 'No such link.' })
     const { id } = await newPerson()
     await addIdpUser(ctx, id, keeper.id, { externalId: id })
@@ -165,7 +172,7 @@ describe('getIdpUserTokens', () => {
       ...NO_TOKENS,
       message: 'No such tokens. A sign-in at a provider with keepTokens stores them.',
     })
-    expect(await query(id, keeper.id)).toBeNull()
+    expect(await query(id, keeper.id)).toMatchObject({ code: 'NOT_FOUND' })
   })
 })
 

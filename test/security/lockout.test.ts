@@ -7,6 +7,7 @@ import { sendSignInPasscode } from '../../src/passcodes/send-passcode.ts'
 import { sql } from '../support/database.ts'
 import { test as base } from '../support/hosted-pages.ts'
 import type { PageBrowser } from '../support/page-browser.ts'
+import { toRestValue } from '../support/schema.ts'
 import { newVisit } from '../support/visit.ts'
 
 const NOTICE = /Wrong codes were entered/
@@ -187,8 +188,9 @@ describe('the limits of codes of a user', () => {
   }) => {
     const read = async () => {
       const { body } = await rest('GET', `/users/${person.id}/sign-in-limits`)
-      const query = `{ signInLimits(userId: "${person.id}") { channel wrongGuesses longCodesUntil sentCodes codesAgainAt } }`
-      expect((await gql(query)).body.data.signInLimits).toEqual(body.limits)
+      const query = `{ user(id: "${person.id}") { signInLimits { channel wrongGuesses longCodesUntil sentCodes codesAgainAt } } }`
+      const { signInLimits } = (await gql(query)).body.data.user
+      expect(signInLimits.map((limit: object) => toRestValue('SignInLimit', limit))).toEqual(body.limits)
       return body.limits
     }
     const none = { channel: 'email', wrongGuesses: 0, longCodesUntil: null, sentCodes: 0, codesAgainAt: null }

@@ -89,9 +89,8 @@ export const IDENTITY_PROVIDER_OPERATIONS: Record<string, Call[]> = {
     title: idpId,
     rest: ({ userId }): Rest => ['GET', `/users/${userId}/idps/${idpId}/tokens`],
     gql: ({ userId }): Gql => ({
-      query: `query($id: ID!, $idpId: ID!) { result: idpUserTokens(userId: $id, idpId: $idpId) ${select('IdpUserTokens')} }`,
-      variables: { id: userId, idpId },
-      read: (data) => data.result,
+      mutation: 'getIdpUserTokens',
+      input: { userId, idpId },
     }),
   })),
   linkIdpUser: [

@@ -22,9 +22,9 @@ export const PASSCODE_OPERATIONS: Record<string, Call[]> = {
     title: id,
     rest: ({ userId }): Rest => ['GET', `/users/${id === 'present' ? userId : id}/sign-in-limits`],
     gql: ({ userId }): Gql => ({
-      query: `query ($id: ID!) { result: signInLimits(userId: $id) { __typename channel wrongGuesses longCodesUntil sentCodes codesAgainAt } }`,
+      query: `query ($id: ID!) { user(id: $id) { signInLimits { __typename channel wrongGuesses longCodesUntil sentCodes codesAgainAt } } }`,
       variables: { id: id === 'present' ? userId : id },
-      read: ({ result }) => ({ limits: result }),
+      read: ({ user }) => user && { limits: user.signInLimits },
     }),
   })),
   resetSignInLimits: [
