@@ -46,14 +46,16 @@ import {
   DeviceDeniedPage,
   UserCodePage,
 } from '../../src/oidc/device/device.pages.tsx'
-import { LogoutChoicePage } from '../../src/oidc/logout/logout-choice.pages.tsx'
-import { LogoutConfirmPage } from '../../src/oidc/logout/logout-question.pages.tsx'
-import { UpstreamLogoutPage } from '../../src/oidc/logout/upstream-logout.pages.tsx'
+import {
+  LogoutChoicePage,
+  LogoutConfirmPage,
+  UpstreamLogoutPage,
+} from '../../src/oidc/logout/logout.pages.tsx'
 import { ConsentPage } from '../../src/oidc/signin/consent.pages.tsx'
 import { AddressEntry } from '../../src/oidc/signin/passcode/address-entry.pages.tsx'
 import { CodePage } from '../../src/oidc/signin/passcode/code.pages.tsx'
+import { PasskeyOfferPage } from '../../src/oidc/signin/passkey/passkey-creation.pages.tsx'
 import { PasskeyEntry } from '../../src/oidc/signin/passkey/passkey-entry.pages.tsx'
-import { PasskeyOfferPage } from '../../src/oidc/signin/passkey/passkey-offer.pages.tsx'
 import { PendingLinkNote, ProviderEntry } from '../../src/oidc/signin/provider/provider-entry.pages.tsx'
 import {
   PasskeyFactorPage,

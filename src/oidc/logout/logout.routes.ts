@@ -22,11 +22,9 @@ import {
 import { buildInitiationUrl } from '../../pages/restart-url.ts'
 import { endAccounts, findBrowserAccounts, type NamedAccount } from '../../sessions/browser-accounts.ts'
 import { isUnreviewed } from '../model/unreviewed-clients.ts'
+import { LogoutChoicePage, LogoutConfirmPage, UpstreamLogoutPage } from './logout.pages.tsx'
 import { type LogoutRequest, parseLogoutRequest } from './logout.ts'
 import { chooseLogout, type LogoutChoice, selectLogoutAccounts } from './logout-accounts.ts'
-import { LogoutChoicePage } from './logout-choice.pages.tsx'
-import { LogoutConfirmPage } from './logout-question.pages.tsx'
-import { UpstreamLogoutPage } from './upstream-logout.pages.tsx'
 import { beginUpstreamLogout, openLogoutReturn, UPSTREAM_LOGOUT_SECONDS } from './upstream-logout.ts'
 
 /** The end session endpoint (RP-Initiated Logout 1.0, section 2). */

@@ -14,9 +14,7 @@ import {
 } from '../../invitations/invitation.pages.tsx'
 import type { Words } from '../../languages/translations.ts'
 import { DeviceApprovedPage, DeviceDeniedPage } from '../../oidc/device/device.pages.tsx'
-import { LogoutChoicePage } from '../../oidc/logout/logout-choice.pages.tsx'
-import { LogoutConfirmPage } from '../../oidc/logout/logout-question.pages.tsx'
-import { UpstreamLogoutPage } from '../../oidc/logout/upstream-logout.pages.tsx'
+import { LogoutChoicePage, LogoutConfirmPage, UpstreamLogoutPage } from '../../oidc/logout/logout.pages.tsx'
 import type { PageTenant } from '../../pages/page-shell.pages.tsx'
 import {
   ErrorPage,

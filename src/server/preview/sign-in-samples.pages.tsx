@@ -5,8 +5,8 @@ import { DeviceConsentPage, UserCodePage } from '../../oidc/device/device.pages.
 import { ConsentPage } from '../../oidc/signin/consent.pages.tsx'
 import { AddressEntry } from '../../oidc/signin/passcode/address-entry.pages.tsx'
 import { CodePage } from '../../oidc/signin/passcode/code.pages.tsx'
+import { PasskeyOfferPage } from '../../oidc/signin/passkey/passkey-creation.pages.tsx'
 import { PasskeyEntry } from '../../oidc/signin/passkey/passkey-entry.pages.tsx'
-import { PasskeyOfferPage } from '../../oidc/signin/passkey/passkey-offer.pages.tsx'
 import { ProviderEntry } from '../../oidc/signin/provider/provider-entry.pages.tsx'
 import {
   PasskeyFactorPage,

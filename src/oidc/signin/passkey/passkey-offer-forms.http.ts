@@ -5,7 +5,7 @@ import type { PageView, SignInMethod } from '../step/sign-in-method.http.ts'
 import { redirectToPage } from '../step/sign-in-step.http.ts'
 import type { SignInStep } from '../step/sign-in-step.ts'
 import { handlePasskeyCreation, toCreationOptions } from './passkey-creation.http.ts'
-import { PasskeyOfferPage } from './passkey-offer.pages.tsx'
+import { PasskeyOfferPage } from './passkey-creation.pages.tsx'
 import {
   createOfferedPasskey,
   declinePasskey,
