@@ -2,6 +2,7 @@ import { describe, expect } from 'vitest'
 import type { Scope } from '../../src/core/scopes.ts'
 import { createUser } from '../../src/users/users.ts'
 import { newTenant, TENANT_SCOPES } from '../support/actors.ts'
+import { sql } from '../support/database.ts'
 import type { Json } from '../support/json.ts'
 import { leastStatements } from '../support/statements.ts'
 import { test as base, QUERY, toParameters } from '../support/user-search.ts'
@@ -79,11 +80,40 @@ describe('filters and orders without an index', () => {
 
   test.for<[filter: object, field: string]>([
     [{ locked: true }, 'NAME'],
-    [{ search: 'an' }, 'EMAIL'],
     [{ createdAt: { gte: '2026-01-01T00:00:00Z' } }, 'UPDATED_AT'],
     [{ idpId: 'acme' }, 'CREATED_AT'],
   ])('are rejected by orderBy: %j ordered by %s', async ([filter, field], { findInvalid }) => {
     expect(await findInvalid(filter, { field })).toEqual(['orderBy'])
+  })
+
+  test('are those of a search that matches more than 2000 words, which another word narrows', async ({
+    rest,
+    gql,
+  }) => {
+    const tenant = await newTenant()
+    const fill = (from: number, to: number) =>
+      sql(
+        `INSERT INTO "User" ("tenantId", "id", "name")
+         SELECT $1, 'user_' || lpad(i::text, 26, '0'), 'Quux ' || CASE WHEN i <= 3 THEN 'Rare' || 4 - i ELSE 'Other' END FROM generate_series($2::int, $3::int) i`,
+        [tenant, from, to],
+      )
+    const order = '&orderBy=name&direction=desc&pageSize=3'
+    const read = (search: string) => rest('GET', `/users?search=${search}${order}`, undefined, { tenant })
+    await fill(1, 2000)
+    expect((await read('quux')).body.users.map(({ name }: Json) => name)).toEqual([
+      'Quux Rare3',
+      'Quux Rare2',
+      'Quux Rare1',
+    ])
+    await fill(2001, 2001)
+    const description =
+      'cannot be combined with a search that matches more than 2000 words of users; add a word, or leave orderBy out'
+    expect((await read('quux')).body.fields).toEqual([{ field: 'orderBy', description }])
+    const variables = { filter: { search: 'quux' }, orderBy: { field: 'NAME' } }
+    const { body } = await gql(QUERY, variables, { tenant })
+    expect(body.errors?.[0]?.extensions.fields).toEqual([{ field: 'orderBy', description }])
+    expect((await read('quux+rare')).body.totalSize).toBe(3)
+    expect((await read('nobody')).body.users).toEqual([])
   })
 
   test('are rejected with a description of the possible combinations', async ({ rest }) => {

@@ -161,24 +161,26 @@ const searches = fc
     fc.option(fc.boolean()),
     fc.option(fc.constantFrom('free', 'pro')),
     fc.option(fc.constant('acme')),
+    fc.option(fc.constantFrom(...Object.keys(ORDERS))),
   )
-  .map(([search, locked, plan, idpId]): ListCase => {
+  .map(([search, locked, plan, idpId, orderBy]): ListCase => {
     const wanted = fold(search).split(' ')
     const [only] = wanted
     return {
-      args: { filter: { search, locked, idpId, appMetadata: plan && { plan } } },
+      args: { filter: { search, locked, idpId, appMetadata: plan && { plan } }, orderBy },
       has: (row) =>
         wanted.every((word) => wordsOf(row).some((one) => one.startsWith(word))) &&
         (locked === null || row.locked === locked) &&
         (plan === null || row.plan === plan) &&
         (idpId === null || row.linked),
       by:
-        wanted.length > 1
+        ORDERS[orderBy ?? ''] ??
+        (wanted.length > 1
           ? null
           : (row) =>
               wordsOf(row)
                 .filter((one) => one.startsWith(only ?? ''))
-                .sort(compare)[0] ?? null,
+                .sort(compare)[0] ?? null),
     }
   })
 const listCase: fc.Arbitrary<ListCase> = fc.oneof(

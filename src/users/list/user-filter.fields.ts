@@ -80,6 +80,9 @@ export const USER_FILTER = defineFilter(
 export type UserFilter = Given<typeof USER_FILTER.members>
 export type UserFilterMember = keyof UserFilter
 
+/** What a search finds is sorted up to so many words of users: they are read one by one. */
+export const MAX_SORTED = 2000
+
 /** What users can be ordered by, besides the order of their ids, which is that of creation. */
 export const USER_ORDER = defineOrder(
   'User',
@@ -93,8 +96,7 @@ export const USER_ORDER = defineOrder(
   {
     description: 'How users are ordered.',
     fields: 'Fields by which users can be ordered. Users without a value come last in both directions.',
-    field:
-      'The field of the order; users without a value come last. Default: for a range of the filter its field, for a search the matched word, otherwise the id.',
+    field: `The field of the order; users without a value come last. A search that matches at most ${MAX_SORTED} words of users can have each order. Default: for a range of the filter its field, for a search the matched word, otherwise the id.`,
   },
 )
 export type UserOrderField = (typeof USER_ORDER.by.fields)[number]

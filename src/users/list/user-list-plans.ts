@@ -43,6 +43,14 @@ const createUniqueList = (member: UserFilterMember, index: string): UserList => 
   indexes: [index],
 })
 
+const createSearchList = (order: UserOrderField | 'word'): UserList => ({
+  by: ['search'],
+  order,
+  orderBy: order === 'word' ? [] : [order],
+  combinable: USER_FILTER.names,
+  indexes: ['UserTerm_pkey'],
+})
+
 /**
  * Every supported list of users; the first that matches is used. Other combinations are rejected, because
  * they would read thousands of users to find a few. test/contract verifies the plan of each on a large
@@ -52,7 +60,9 @@ export const USER_LISTS: readonly UserList[] = [
   createUniqueList('email', 'User_email_key'),
   createUniqueList('phoneNumber', 'User_phoneNumber_key'),
   createUniqueList('externalId', 'User_externalId_key'),
-  { by: ['search'], order: 'word', orderBy: [], combinable: USER_FILTER.names, indexes: ['UserTerm_pkey'] },
+  createSearchList('word'),
+  // What a search finds is sorted, up to MAX_SORTED.
+  ...USER_ORDER.by.fields.map(createSearchList),
   createRangeList('createdAt', 'User_tenantId_createdAt_id_idx'),
   createRangeList('updatedAt', 'User_tenantId_updatedAt_id_idx'),
   createRangeList('lastSeenAt', 'User_tenantId_lastSeenAt_id_idx'),

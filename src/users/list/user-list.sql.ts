@@ -1,3 +1,4 @@
+import { InvalidInput } from '../../core/errors.ts'
 import type { WithTextDates } from '../../core/time.ts'
 import { storedColumns } from '../../database/columns.ts'
 import { bindRange } from '../../database/filter-conditions.ts'
@@ -16,10 +17,10 @@ import {
 import { boundStatement, statement, typed } from '../../database/statement.ts'
 import { Prisma, type User } from '../../generated/prisma/client.ts'
 import type { CursorKey, Paging } from '../../schema/page.ts'
-import type { UserFilter } from './user-filter.fields.ts'
+import { MAX_SORTED, type UserFilter } from './user-filter.fields.ts'
 import { buildColumnConditions, buildResidualConditions } from './user-list-conditions.sql.ts'
 import { FLAG_MEMBERS, type UserList, type UserListOrder } from './user-list-plans.ts'
-import { buildTermDriver, type ListDriver } from './user-list-terms.sql.ts'
+import { buildSortedSearchDriver, buildTermDriver, type ListDriver } from './user-list-terms.sql.ts'
 import { buildPageByRanges } from './user-ranges.sql.ts'
 
 /** A valid filter, its list of USER_LISTS, and the direction. */
@@ -88,7 +89,9 @@ function selectDriver(
         return createUserDriver(KEYSET_ORDERS[list.order === 'word' ? 'id' : list.order])
       case 'search':
       case 'appMetadata':
-        return buildTermDriver(lead, filter, paging, bind)
+        return lead === 'search' && list.order !== 'word' && paging
+          ? buildSortedSearchDriver(filter, KEYSET_ORDERS[list.order], bind)
+          : buildTermDriver(lead, filter, paging, bind)
       case 'idpId':
         return buildLinkDriver(filter, bind)
       case 'createdAt':
@@ -167,15 +170,24 @@ export function buildUserPageStatement(
       ? ''
       : `, LATERAL (SELECT${toColumnList(names, 'u').slice(1)} FROM "User" u
     WHERE u."tenantId" = $1 AND u."id" = k."id" LIMIT 1) r`
-  const text = `${buildWithClause(driver)}SELECT k."id", k."value"${toColumnList(names, isDirect ? 'k' : 'r')}
-    FROM (${page}) k${rows} ORDER BY ${buildKeysetSort(driver.order, paging, 'k')}`
+  const select = `SELECT k."id", k."value"${toColumnList(names, isDirect ? 'k' : 'r')} FROM (${page}) k${rows}`
+  const { isOver } = driver
+  const list = isOver
+    ? `SELECT o."isOver", k.* FROM (SELECT ${isOver} AS "isOver") o LEFT JOIN (${select}) k ON true`
+    : select
+  const text = `${buildWithClause(driver)}${list} ORDER BY ${buildKeysetSort(driver.order, paging, 'k')}`
   const value = typed<string | null>(driver.order.type ?? 'text')
   // The dates of a list become text in the response.
-  return boundStatement({ value, ...storedColumns('User', ['id', ...names]) }, text, bind.values, {
-    datesAsText: true,
-    // The plan of the unfiltered list does not depend on its values.
-    isPrepared: isPlainList(query),
-  })
+  return boundStatement(
+    { value, ...storedColumns('User', ['id', ...names]), ...(isOver && { isOver: 'boolean' as const }) },
+    text,
+    bind.values,
+    {
+      datesAsText: true,
+      // The plan of the unfiltered list does not depend on its values.
+      isPrepared: isPlainList(query),
+    },
+  )
 }
 
 /** The statement that counts a filtered list. Its cost is linear in the matching index entries. */
@@ -194,7 +206,15 @@ export function buildUserCountStatement(tenant: string, query: UserListQuery) {
 export type ListedUser = WithTextDates<User>
 export type KeyedRow<Row> = { key: CursorKey; row: Row }
 
-/** A page with its cursor keys and one extra row, in reverse order when it is read backward. */
+const createUnsortableError = (): InvalidInput =>
+  new InvalidInput([
+    {
+      field: 'orderBy',
+      description: `cannot be combined with a search that matches more than ${MAX_SORTED} words of users; add a word, or leave orderBy out`,
+    },
+  ])
+
+/** A page with its cursor keys and one extra row, in reverse order when it is read backward. Throws InvalidInput. */
 export async function selectUserPage(
   db: Db,
   query: UserListQuery,
@@ -205,6 +225,10 @@ export async function selectUserPage(
     buildUserPageStatement(db.tenant, query, paging, columns),
     columns === 'keys' ? undefined : paging.limit,
   )
+  const [first] = rows as { id: string | null; isOver?: boolean }[]
+  if (first?.isOver) throw createUnsortableError()
+  // Without a row of the page, one has the flag only.
+  if (first?.id === null) return []
   // A copy of each row without `value` would take longer than reading it.
   return rows.map((row) => ({ key: toCursorKey(row), row: row as unknown as ListedUser }))
 }
