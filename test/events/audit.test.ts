@@ -6,6 +6,7 @@ import { awaitDeliveries } from '../../src/delivery/background.ts'
 import { listInboxMessages } from '../../src/delivery/inbox.ts'
 import type { LogEvent } from '../../src/events/log.ts'
 import { EVENT_TYPES, EVENTS, type EventType } from '../../src/events/types.ts'
+import { updateIdentityProvider } from '../../src/idps/idps.ts'
 import { issueAccessToken } from '../../src/oidc/token/access-tokens.ts'
 import { restRoutes } from '../../src/server/rest-routes.ts'
 import { updateSettings } from '../../src/tenants/settings.ts'
@@ -75,6 +76,17 @@ const MORE: Record<string, AuditedCall[]> = {
     as: 'client',
     send: (app, fixture, token) => mutate(app, fixture.tenant, token, name, { userId: fixture.userId }),
   })),
+  getIdpUserTokens: [
+    {
+      as: 'client',
+      send: async (app, { tenant, ctx, userId, upstream }, token) => {
+        await updateIdentityProvider(ctx, 'real', { keepTokens: true })
+        const proof = await upstream.codeFor('upstream-ada')
+        await mutate(app, tenant, token, 'linkIdpUser', { userId, idpId: 'real', ...proof })
+        return mutate(app, tenant, token, 'getIdpUserTokens', { userId, idpId: 'real' })
+      },
+    },
+  ],
   importUsers: [
     {
       as: 'client',
