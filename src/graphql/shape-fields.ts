@@ -118,7 +118,7 @@ function toType({ shape, format }: Unwrapped, direction: Direction): unknown {
     case 'string':
       return shape.meta()?.format === 'date-time' ? 'DateTime' : 'String'
     case 'enum':
-      return 'String'
+      throw new Error(`a closed set has an enum or a format: ${JSON.stringify(shape.meta())}`)
     case 'number':
       return 'Int'
     case 'boolean':
