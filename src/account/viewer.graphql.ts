@@ -1,10 +1,13 @@
 import { resolveClientLogoUrl } from '../clients/client-logo.ts'
+import { readHead } from '../events/log.ts'
 import type { Client } from '../generated/prisma/client.ts'
 import { builder } from '../graphql/builder.ts'
 import { findOwnUserId, type GraphQLContext } from '../graphql/context.ts'
+import { registerEarlyField } from '../graphql/early-fields.ts'
 import { withAccountScope, withPublicAccess, withScopeOrOwner, withToken } from '../graphql/field-access.ts'
 import { SessionRef, UserRef } from '../graphql/object-refs.ts'
 import { toObjectType } from '../graphql/shape-fields.ts'
+import { encodePosition } from '../model/event-position.ts'
 import { findDescription } from '../schema/schema-descriptions.ts'
 import { AccountDeletionShape } from './account.fields.ts'
 import { type AccountDeletion, findViewerDeletion } from './account-deletion.ts'
@@ -32,6 +35,10 @@ const PublicClient = builder
       }),
     }),
   })
+
+registerEarlyField('eventPosition', async (context) => {
+  context.eventPosition = encodePosition((await readHead(context.ctx.db)).head)
+})
 
 /** The calling user, if it is a user of the tenant. */
 type ViewerRow = { userId: string | null }

@@ -16,10 +16,9 @@ import { AnswerTooLarge } from '../../core/errors.ts'
 import { estimateJson } from '../../core/json/json-size.ts'
 import { ANSWER_BYTES } from '../../core/network/read-limit.ts'
 import type { AnswerBytes } from '../../core/workload.ts'
-import { readHead } from '../../events/log.ts'
-import { encodePosition } from '../../model/event-position.ts'
 import { type Compilation, executeQuery } from '../compiled/execute.ts'
 import type { GraphQLContext } from '../context.ts'
+import { findEarlyFields } from '../early-fields.ts'
 import { maskErrors, toGraphQLError } from '../error-masking.ts'
 import { executeIdempotently, findIdempotencyKey } from '../idempotency.ts'
 import { EventReads } from '../live/event-reads.ts'
@@ -60,20 +59,15 @@ function setListWorkload(context: GraphQLContext, answer: AnswerBytes | undefine
   context.loaders = new Loaders(context.ctx.db)
 }
 
-/** The field with the position of the log. A document that has the word elsewhere costs one statement. */
-const POSITION_FIELD = 'eventPosition'
-
-/**
- * Reads the position of the event log, then executes the query. Its fields are executed at the same time, so that a field
- * that reads the position could read it after an event that the lists do not have.
- */
-async function executeFromPosition(
+/** Reads the early fields, then executes the query. */
+async function executeAfterReads(
   args: ExecutionArgs,
   context: GraphQLContext,
   execute: (args: ExecutionArgs) => unknown,
+  early: ReturnType<typeof findEarlyFields>,
 ): Promise<ExecutionResult> {
   try {
-    context.eventPosition = encodePosition((await readHead(context.ctx.db)).head)
+    for (const { read } of early) await read(context)
   } catch (error) {
     return { errors: maskErrors([error], context.ctx.requestId) }
   }
@@ -182,9 +176,11 @@ export function createOperationRules({
           compilation === 'none'
             ? executeFn
             : (executionArgs) => executeQuery(executionArgs, executeFn, compilation)
-        const isPositioned = !isAnonymous(context) && readText(args.document).includes(POSITION_FIELD)
+        const early = isAnonymous(context) ? [] : findEarlyFields(readText(args.document))
         setExecuteFn(
-          isPositioned ? (executionArgs) => executeFromPosition(executionArgs, context, execute) : execute,
+          early.length > 0
+            ? (executionArgs) => executeAfterReads(executionArgs, context, execute, early)
+            : execute,
         )
       } else if (context.call.idempotencyKey !== null)
         setExecuteFn((executionArgs) => executeOperation(executionArgs, context, executeFn))
