@@ -18,6 +18,8 @@ const NESTED: Record<string, string> = {
   idpUsers: '{ nodes { id } }',
   consents: '{ nodes { clientId } }',
 }
+/** Fields that are read with a management scope only. */
+const MANAGED: Record<string, string> = { appMetadata: '', signInLimits: '{ channel }' }
 const toFieldName = (claim: string): string => claim.replace(/_(.)/g, (_, letter) => letter.toUpperCase())
 const CLAIM_SCOPES = new Map(
   Object.entries(CLAIM_DEFINITIONS).map(([claim, { scope }]) => [toFieldName(claim), scope as string]),
@@ -48,7 +50,7 @@ const test = base
   })
 
 describe('a field of the viewer', () => {
-  test.for(USER_FIELDS.filter((name) => name !== 'appMetadata'))(
+  test.for(USER_FIELDS.filter((name) => !Object.hasOwn(MANAGED, name)))(
     'user.%s is read with the scope of its claim or account, and with nothing else',
     async (name, { tokenOf, canRead }) => {
       const selection = `user { ${name} ${NESTED[name] ?? ''} }`
@@ -61,9 +63,12 @@ describe('a field of the viewer', () => {
     },
   )
 
-  test('user.appMetadata is read with its management scope only', async ({ tokenOf, canRead }) => {
-    expect(await canRead(await tokenOf(['openid', 'account']), 'user { appMetadata }')).toBe(false)
-  })
+  test.for(Object.entries(MANAGED))(
+    'user.%s is read with its management scope only',
+    async ([name, nested], { tokenOf, canRead }) => {
+      expect(await canRead(await tokenOf(['openid', 'account']), `user { ${name} ${nested} }`)).toBe(false)
+    },
+  )
 
   test('session is read with account only', async ({ tokenOf, canRead }) => {
     expect(await canRead(await tokenOf(['openid', 'session']), 'session { id lastSeenIp }')).toBe(false)
