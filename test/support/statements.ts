@@ -9,11 +9,14 @@ import { awaitDeliveries } from '../../src/delivery/background.ts'
  * The check of cached rows is sent for all requests of a process together, at a time that depends on none of them. It may
  * share its round trip with their statements.
  */
-const isCheckOfCaches = (text: string): boolean =>
+export const isCheckOfCaches = (text: string): boolean =>
   text.split(';\n').every((each) => each.includes('FROM "RowChange"'))
 
+/** Streams read the log every second until their clients have left. Those of an earlier test may still do. */
+export const isReadOfTail = (text: string): boolean => text.includes('WITH newer AS')
+
 /** Records all statements that are sent while `work` runs, in order, BEGIN and COMMIT included. */
-async function captureTexts(work: () => Promise<unknown>): Promise<string[]> {
+export async function captureTexts(work: () => Promise<unknown>): Promise<string[]> {
   const statements: string[] = []
   const prototype = pg.Client.prototype as unknown as { query: (...args: unknown[]) => unknown }
   const original = prototype.query
@@ -33,7 +36,7 @@ async function captureTexts(work: () => Promise<unknown>): Promise<string[]> {
 }
 
 const captureOwnTexts = async (work: () => Promise<unknown>): Promise<string[]> =>
-  (await captureTexts(work)).filter((text) => !isCheckOfCaches(text))
+  (await captureTexts(work)).filter((text) => !isCheckOfCaches(text) && !isReadOfTail(text))
 
 /** How often cached rows are checked while `work` runs. */
 export const countCacheChecks = async (work: () => Promise<unknown>): Promise<number> =>
@@ -57,7 +60,7 @@ async function settle(): Promise<void> {
 
 /**
  * Records the statements that are sent while `work` runs, in order, BEGIN and COMMIT included, without those of earlier
- * work and without the check of cached rows. They are printed when the test fails: a count alone names no cause.
+ * work and without what is sent at a time that depends on none. They are printed when the test fails: a count alone names no cause.
  */
 export async function recordStatements(work: () => Promise<unknown>): Promise<string[]> {
   await settle()
