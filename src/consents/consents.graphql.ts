@@ -1,4 +1,6 @@
+import { isClientId } from '../access/client-ids.ts'
 import { resolveClientLogoUrl } from '../clients/client-logo.ts'
+import { readIdPrefix } from '../core/crypto.ts'
 import { ACCOUNT_SCOPE } from '../core/scopes.ts'
 import type { Db } from '../database/handle.ts'
 import type { Consent } from '../generated/prisma/client.ts'
@@ -30,9 +32,11 @@ const readConsentId = (id: string): ConsentKey => {
   return { userId, clientId }
 }
 
-/** The consents with these ids. */
+/** The consents with these ids. Text that cannot be an id is not sent: PostgreSQL rejects U+0000. */
 const readConsents = async ({ prisma, tenant }: Db, ids: string[]) => {
-  const where = { tenantId: tenant, OR: ids.map(readConsentId) }
+  const keys = ids.map(readConsentId)
+  const valid = keys.filter(({ userId, clientId }) => readIdPrefix(userId) === 'user' && isClientId(clientId))
+  const where = { tenantId: tenant, OR: valid }
   return (await prisma.consent.findMany({ where })).map((row) => ({ ...row, id: toConsentId(row) }))
 }
 

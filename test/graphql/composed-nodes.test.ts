@@ -111,11 +111,23 @@ describe('Query.nodes', () => {
     expect(body).toEqual({ data: { nodes: [null] } })
   })
 
-  test.for(['consent~', 'consent~~', 'consent~user_x', 'consent~user_x~', 'key~', 'key~x', 'key~~~'])(
-    'returns null for %s, which identifies nothing',
+  test.for([
+    'consent~',
+    'consent~~',
+    'consent~user_x',
+    'consent~user_x~',
+    'consent~\u0000~x',
+    'consent~user_x~\ud800',
+    'key~',
+    'key~x',
+    'key~~~',
+    'key~\u0000',
+  ])(
+    'returns null for %j, which identifies nothing, and the object of another id',
     async (id, { tenant, token, server }) => {
-      const { body } = await server.post(tenant, token, NODES, { ids: [id] })
-      expect(body).toEqual({ data: { nodes: [null] } })
+      const { ids } = await makeObjects(tenant)
+      const { body } = await server.post(tenant, token, NODES, { ids: [id, ids.Consent] })
+      expect(body).toEqual({ data: { nodes: [null, expect.objectContaining({ id: ids.Consent })] } })
     },
   )
 
