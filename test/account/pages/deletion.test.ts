@@ -1,4 +1,5 @@
 import { describe, expect } from 'vitest'
+import { takeChange } from '../../../src/coordination/person-budgets.ts'
 import { awaitDeliveries } from '../../../src/delivery/background.ts'
 import { listInboxMessages } from '../../../src/delivery/inbox.ts'
 import { updateSettings } from '../../../src/tenants/settings.ts'
@@ -35,6 +36,24 @@ describe('the page of the deletion', () => {
     const kept = await submit(PATH, { step: 'keep' })
     expect(kept.html).toContain('You keep your account.')
     expect((await visit()).html).not.toContain('Your account is deleted after')
+  })
+
+  test('says why it cannot keep the account when the changes of the hour are used up', async ({
+    ctx,
+    person,
+    submit,
+  }) => {
+    await updateSettings(ctx, { accountDeletionDays: 7 })
+    await submit(PATH, { step: 'delete' })
+    const exhaust = () => {
+      for (;;) takeChange(ctx.tenant, { userId: person.id, grantId: null })
+    }
+    expect(exhaust).toThrow('Too many changes of an account')
+    const { html, response } = await submit(PATH, { step: 'keep' })
+    expect(response.status).toBe(429)
+    expect(html).toContain('role="alert"')
+    expect(html).toContain('Keep my account')
+    await updateSettings(ctx, { accountDeletionDays: 0 })
   })
 
   test('requires a sign-in of the last minutes to delete, and none to keep', async ({
