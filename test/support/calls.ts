@@ -73,11 +73,21 @@ export const bindEvents =
         (subjectId === undefined || event.subjectIds.includes(subjectId)),
     )
 
-/** The sent messages, after pending deliveries have finished. */
+/** The messages that earlier files of the process sent: the inbox is shared by all tenants. */
+const earlierMessages = new Set<string>()
+
+/** Leaves the messages that were sent so far out of `inbox`. */
+export async function skipEarlierMessages(): Promise<void> {
+  await awaitDeliveries()
+  earlierMessages.clear()
+  for (const { id } of listInboxMessages()) earlierMessages.add(id)
+}
+
+/** The messages that the file sent, after pending deliveries have finished. */
 export const inbox = {
   list: async (address: string) => {
     await awaitDeliveries()
-    return listInboxMessages(address)
+    return listInboxMessages(address).filter(({ id }) => !earlierMessages.has(id))
   },
   /** The newest code that was sent to an address. */
   codeFor,

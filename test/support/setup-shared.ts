@@ -1,4 +1,4 @@
-import { afterAll, afterEach, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, vi } from 'vitest'
 import { prepareEnvironment } from './environment.ts'
 
 // Runs before the imports of each test file of project `shared`, whose files run one after another in one
@@ -13,6 +13,12 @@ process.env.BASE_URL = 'http://localhost:3000'
 
 // A clock that a test sets must not reach the next file.
 afterEach(() => vi.useRealTimers())
+
+// The files send to the same phone numbers.
+beforeAll(async () => {
+  const { skipEarlierMessages } = await import('./calls.ts')
+  await skipEarlierMessages()
+})
 
 // A stream that a file left open would send statements while the next file counts its own.
 afterAll(async () => {
