@@ -4,7 +4,7 @@ import { MethodNotAllowed, NotFound } from '../core/errors.ts'
 import { OAuthError } from '../core/oauth-error.ts'
 import { getLanguageSources } from '../http/language.http.ts'
 import { addHeader } from '../http/node-response/answer.ts'
-import { getRequestMeta, readTarget } from '../http/request.http.ts'
+import { getRequestMeta, isCanonicalPath } from '../http/request.http.ts'
 import { addTenantLanguage } from '../languages/request-language.ts'
 import { isListedOrigin } from './origins.ts'
 import { type OriginRules, recordRejectedOrigin } from './rejected-origins.ts'
@@ -67,7 +67,7 @@ export function addRoute(
     let client: { clientId: string | null; ctx?: Ctx } = { clientId: null }
     let logRejection: TenantCall['logRejection'] = async () => null
     try {
-      if (!readTarget(event).isCanonical) throw new NotFound('page')
+      if (!isCanonicalPath(event)) throw new NotFound('page')
       tenant = await findTenant(event.context.params?.tenant ?? '')
       if (!tenant) throw new NotFound('tenant at this address')
       addTenantLanguage(getLanguageSources(event), tenant)

@@ -15,7 +15,7 @@ import {
   findWaitingEnrollment,
   isCancelable,
 } from '../credentials/second-factors/recovery.ts'
-import { getRequestMeta, readTarget } from '../http/request.http.ts'
+import { getRequestMeta, readQuery } from '../http/request.http.ts'
 import { readForm, readJson, requireSingleParams } from '../http/request-body.http.ts'
 import { createCsrfToken, isCsrfToken } from '../pages/csrf.ts'
 import { answerOnce, createSentForm, findAnswer } from '../pages/form-answers.ts'
@@ -51,7 +51,7 @@ export function addEnrollmentRoutes(app: H3): void {
  * for, or without one; with `next=account` on the account pages, which led here.
  */
 function readOnward({ event, ctx }: TenantCall) {
-  const { next_client: sealed, next } = requireSingleParams(readTarget(event).query)
+  const { next_client: sealed, next } = requireSingleParams(readQuery(event))
   if (next === 'account')
     return { clientId: null, query: '?next=account', skipTo: `/${ctx.tenant}/account/sign-in-methods` }
   if (sealed === undefined) return null
@@ -77,7 +77,7 @@ async function showEnrolledPage(call: TenantCall): Promise<Response> {
 /** Changes nothing, because mail programs open links to preview them. */
 async function showEnrollmentPage(call: TenantCall): Promise<Response> {
   const { event, tenant, ctx } = call
-  const { token = '' } = requireSingleParams(readTarget(event).query)
+  const { token = '' } = requireSingleParams(readQuery(event))
   const enrollment = await findEnrollment(ctx, token)
   if (!enrollment) {
     const usableAt = await findWaitingEnrollment(ctx, token)
@@ -92,8 +92,7 @@ async function showEnrollmentPage(call: TenantCall): Promise<Response> {
   return response
 }
 
-const readCancelToken = ({ event }: TenantCall): string =>
-  requireSingleParams(readTarget(event).query).token ?? ''
+const readCancelToken = ({ event }: TenantCall): string => requireSingleParams(readQuery(event)).token ?? ''
 
 /** Changes nothing, because mail programs open links to preview them. */
 async function showCancelPage(call: TenantCall): Promise<Response> {

@@ -4,7 +4,7 @@ import { createLocalJWKSet, type JSONWebKeySet, jwtVerify } from 'jose'
 import { randomToken, sha256Base64url } from '../core/crypto.ts'
 import { env } from '../core/env.ts'
 import { errorMessage } from '../core/error-message.ts'
-import { readTarget } from '../http/request.http.ts'
+import { readQuery } from '../http/request.http.ts'
 import { renderPage } from '../pages/render-page.pages.tsx'
 import { DEMO_ADDRESSES, DEMO_ORIGINS, DEMO_TENANT, getDemoClients } from './demo.ts'
 import { DemoClientPage } from './demo-client.pages.tsx'
@@ -114,7 +114,7 @@ async function startSignIn(event: H3Event): Promise<Response> {
  */
 async function finishSignIn(event: H3Event): Promise<Response> {
   const kept = getCookie(event, COOKIE)
-  const answer = readTarget(event).query
+  const answer = readQuery(event)
   if (!kept) throw new Error('No sign-in was started in this browser, or it took longer than ten minutes.')
   const pending = JSON.parse(Buffer.from(kept, 'base64url').toString()) as PendingSignIn
   // RFC 6749, section 10.12; RFC 9207, section 2.4.

@@ -109,11 +109,19 @@ async function* readChunks(request: IncomingMessage): AsyncGenerator<Uint8Array>
  * section 3.1).
  */
 export function requireSingleParams(params: URLSearchParams, left?: string): Record<string, string> {
-  const entries = [...params].filter(([name]) => name !== left)
-  const repeated = findRepeatedNames(entries.map(([name]) => name))
-  if (repeated.length > 0) throw createRepeatedError(repeated, false)
+  const single = new Map<string, string>()
+  for (const [name, value] of params) {
+    if (name === left) continue
+    if (single.has(name))
+      throw createRepeatedError(
+        findRepeatedNames(params.keys()).filter((repeated) => repeated !== left),
+        false,
+      )
+    single.set(name, value)
+  }
   // A parameter with an empty value is treated as omitted (RFC 6749, section 3.1).
-  return Object.fromEntries(entries.filter(([, value]) => value !== ''))
+  for (const [name, value] of single) if (value === '') single.delete(name)
+  return Object.fromEntries(single)
 }
 
 /**

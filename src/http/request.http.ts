@@ -63,19 +63,18 @@ export function readRequestMeta(headers: HeaderReader, peer: string | null): Req
  */
 const CANONICAL_PATH = /^(\/(?!\.{1,2}(\/|$))[A-Za-z0-9._~-]+)+$/
 
-/**
- * Returns the query as it was sent, and whether the path is canonical. h3 decodes and resolves both, and
- * includes the Host.
- */
-export function readTarget(event: H3Event): { isCanonical: boolean; query: URLSearchParams } {
+/** Path and query as they were sent, with the mark of the query. h3 decodes and resolves both, and includes the Host. */
+function readTarget(event: H3Event): [path: string, query: string] {
   const target = event.runtime?.node?.req.url ?? event.url.pathname + event.url.search
   const mark = target.indexOf('?')
-  const path = mark < 0 ? target : target.slice(0, mark)
-  return {
-    isCanonical: CANONICAL_PATH.test(path),
-    query: new URLSearchParams(mark < 0 ? '' : target.slice(mark + 1)),
-  }
+  return mark < 0 ? [target, ''] : [target.slice(0, mark), target.slice(mark)]
 }
+
+/** Whether the path was sent in its only accepted spelling. */
+export const isCanonicalPath = (event: H3Event): boolean => CANONICAL_PATH.test(readTarget(event)[0])
+
+/** Returns the query as it was sent. */
+export const readQuery = (event: H3Event): URLSearchParams => new URLSearchParams(readTarget(event)[1])
 
 declare module 'h3' {
   interface H3EventContext {

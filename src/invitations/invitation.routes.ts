@@ -3,7 +3,7 @@ import { findClient } from '../access/client-cache.ts'
 import type { TenantCall } from '../access/endpoint.http.ts'
 import { sha256Base64url } from '../core/crypto.ts'
 import { Forbidden, InvalidInput, UserLocked } from '../core/errors.ts'
-import { readTarget } from '../http/request.http.ts'
+import { readQuery } from '../http/request.http.ts'
 import { readForm, requireSingleParams } from '../http/request-body.http.ts'
 import { getRequestWords } from '../languages/request-language.ts'
 import { buildAccountCookies, readSessionTokens } from '../pages/account-cookies.ts'
@@ -30,7 +30,7 @@ export function addInvitationRoutes(app: H3): void {
   addPageRoute(app, '/:tenant/invitation/accepted', { GET: showAccepted })
 }
 
-const readToken = ({ event }: TenantCall): string => requireSingleParams(readTarget(event).query).token ?? ''
+const readToken = ({ event }: TenantCall): string => requireSingleParams(readQuery(event)).token ?? ''
 const readCookies = ({ event }: TenantCall): string | null => event.req.headers.get('cookie')
 
 /** The form is bound to the link and to the browser that opened it. */
@@ -154,7 +154,7 @@ async function continueAfter(
 }
 
 async function showAccepted({ event, ctx, tenant }: TenantCall): Promise<Response> {
-  const { next_client: next = '' } = requireSingleParams(readTarget(event).query)
+  const { next_client: next = '' } = requireSingleParams(readQuery(event))
   const clientId = openNextClient(ctx.tenant, next)
   const client = clientId === null ? null : await findClient(ctx.tenant, clientId)
   return renderComponent(ctx, InvitationAcceptedPage, {

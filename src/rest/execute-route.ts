@@ -21,7 +21,13 @@ import {
   REPLAYED_HEADER,
   runIdempotently,
 } from '../http/idempotency.ts'
-import { getRequestMeta, type RequestMeta, readTarget, toProvableRequest } from '../http/request.http.ts'
+import {
+  getRequestMeta,
+  isCanonicalPath,
+  type RequestMeta,
+  readQuery,
+  toProvableRequest,
+} from '../http/request.http.ts'
 import { readJson, readOptionalJson, readStream, setIdleTimeout } from '../http/request-body.http.ts'
 import { getPageLinks } from '../schema/page.ts'
 import { acquireStreamSlot, limitChecks, recheckChunks } from './ndjson-stream.ts'
@@ -54,7 +60,7 @@ const getPathParams = (event: H3Event): Params => event.context.params ?? {}
 /** Returns the tenant of a request. Throws NotFound when it does not exist or the path is not canonical. */
 export async function resolveTenant(event: H3Event): Promise<string> {
   const { tenant = '' } = getPathParams(event)
-  if (!readTarget(event).isCanonical || !(await findTenant(tenant))) throw new NotFound()
+  if (!isCanonicalPath(event) || !(await findTenant(tenant))) throw new NotFound()
   return tenant
 }
 
@@ -104,7 +110,7 @@ async function executeRoute(
   await takeTurn(workload)
   const { tenant } = workload
   const { tenant: _, ...params } = getPathParams(event)
-  const { query } = readTarget(event)
+  const query = readQuery(event)
   const { ctx, binding } = await authenticateToken(
     toTenantRequest(workload, event),
     readAuthorizationHeader(event),

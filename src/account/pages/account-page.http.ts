@@ -3,7 +3,7 @@ import { type Ctx, toUserCtx } from '../../context/context.ts'
 import { Forbidden, StepUpRequired } from '../../core/errors.ts'
 import { ACCOUNT_SCOPE, getRoleScopes } from '../../core/scopes.ts'
 import type { User } from '../../generated/prisma/client.ts'
-import { readTarget } from '../../http/request.http.ts'
+import { readQuery } from '../../http/request.http.ts'
 import { readForm, requireSingleParams } from '../../http/request-body.http.ts'
 import { getRequestWords } from '../../languages/request-language.ts'
 import { readSessionToken } from '../../pages/cookies.ts'
@@ -97,7 +97,7 @@ async function findVisit(call: TenantCall, page: AccountPage): Promise<AccountVi
   const user = await getUser(ctx, session.userId)
   if (ctx.language) ctx.language.userLocale = user.locale
   const action = toPath(call, page)
-  const { done = '', proof } = requireSingleParams(readTarget(event).query)
+  const { done = '', proof } = requireSingleParams(readQuery(event))
   // Only what a form of this session did is said to be done.
   const isDone = isCsrfToken(proof, 'account-done', ctx.tenant, session.id, page.path, done)
   return {

@@ -4,7 +4,7 @@ import { answerPreflight, type TenantCall } from '../../access/endpoint.http.ts'
 import type { CachedTenant } from '../../access/tenant-cache.ts'
 import { env } from '../../core/env.ts'
 import { addQueryParameters } from '../../http/redirects.ts'
-import { readTarget } from '../../http/request.http.ts'
+import { readQuery } from '../../http/request.http.ts'
 import { readFormParams, requireSingleParams } from '../../http/request-body.http.ts'
 import { readSessionTokens } from '../../pages/account-cookies.ts'
 import { LeavePage } from '../../pages/external-redirect.pages.tsx'
@@ -87,7 +87,7 @@ async function readRequest(call: TenantCall, sent: URLSearchParams): Promise<Rea
 async function handleAuthorize(call: TenantCall): Promise<Response> {
   const { event, tenant, ctx } = call
   const cookies = event.req.headers.get('cookie')
-  const params = readTarget(event).query
+  const params = readQuery(event)
   const checked = await readRequest(call, params)
   if ('pendingHandle' in checked) return resumeSignIn(call, checked.pendingHandle, params)
   if ('error' in checked) return sendErrorResponse(call, checked.target, checked.error, UNSEEN)
@@ -168,7 +168,7 @@ async function handlePush(call: TenantCall): Promise<Response> {
 }
 
 async function handleInitiate({ event, ctx, tenant, setClient }: TenantCall): Promise<Response> {
-  const { query } = readTarget(event)
+  const query = readQuery(event)
   setClient(query.get('client_id'))
   const { client, url } = await buildLoginInitiationUrl(ctx.tenant, requireSingleParams(query))
   return isUnreviewed(client) ? renderComponent(ctx, LeavePage, { tenant, client, url }) : redirectTo(url)

@@ -17,6 +17,7 @@ const BASIC_AUTHORIZATION = /^basic +([A-Za-z0-9+/]+={0,2}) *$/i
 
 /** Id and secret are form-encoded in Basic credentials (RFC 6749, section 2.3.1). */
 function decodeFormText(text: string): string | null {
+  if (!/[%+]/.test(text)) return text
   try {
     return decodeURIComponent(text.replaceAll('+', ' '))
   } catch {

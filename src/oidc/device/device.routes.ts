@@ -1,7 +1,7 @@
 import type { H3 } from 'h3'
 import type { TenantCall } from '../../access/endpoint.http.ts'
 import { Forbidden, RateLimited } from '../../core/errors.ts'
-import { readTarget } from '../../http/request.http.ts'
+import { readQuery } from '../../http/request.http.ts'
 import { readForm, requireSingleParams } from '../../http/request-body.http.ts'
 import { getRequestWords } from '../../languages/request-language.ts'
 import { bindBrowser, readBrowserKey } from '../../pages/browser-key.ts'
@@ -63,7 +63,7 @@ function renderUserCodePage(
  */
 async function showUserCodePage(call: TenantCall): Promise<Response> {
   const { event, ctx } = call
-  const { user_code: entered = '' } = requireSingleParams(readTarget(event).query)
+  const { user_code: entered = '' } = requireSingleParams(readQuery(event))
   const code = parseUserCode(entered)
   const browser = bindBrowser(ctx.tenant, event.req.headers.get('cookie'))
   return addCookies(renderUserCodePage(call, browser.key, { code: code ? formatUserCode(code) : '' }), [

@@ -3,7 +3,7 @@ import { findClient } from '../../access/client-cache.ts'
 import type { TenantCall } from '../../access/endpoint.http.ts'
 import { Forbidden } from '../../core/errors.ts'
 import { OAuthError } from '../../core/oauth-error.ts'
-import { getRequestMeta, readTarget } from '../../http/request.http.ts'
+import { getRequestMeta, readQuery } from '../../http/request.http.ts'
 import { readForm, requireSingleParams } from '../../http/request-body.http.ts'
 import { buildRemovalCookies, readSessionTokens } from '../../pages/account-cookies.ts'
 import { buildCookie, buildExpiredCookie, listCookies, nameCookie, readCookie } from '../../pages/cookies.ts'
@@ -63,7 +63,7 @@ const listActive = (accounts: readonly NamedAccount[]): NamedAccount[] =>
   accounts.filter(({ isActive }) => isActive)
 
 const readLogoutRequest = async ({ ctx, event, setClient }: TenantCall): Promise<LogoutRequest> => {
-  const { query } = readTarget(event)
+  const query = readQuery(event)
   setClient(query.get('client_id'))
   return parseLogoutRequest(ctx.tenant, requireSingleParams(query))
 }
@@ -116,7 +116,7 @@ function showQuestion(
     tenant,
     client,
     interaction: {
-      action: buildLogoutPath(ctx.tenant, request ? readTarget(event).query : new URLSearchParams()),
+      action: buildLogoutPath(ctx.tenant, request ? readQuery(event) : new URLSearchParams()),
       csrf: createQuestionToken(ctx.tenant, asked),
     },
     error: error && {

@@ -1,5 +1,5 @@
 import { Conflict, NotFound, Unavailable } from '../../../core/errors.ts'
-import { readTarget } from '../../../http/request.http.ts'
+import { readQuery } from '../../../http/request.http.ts'
 import { requireSingleParams } from '../../../http/request-body.http.ts'
 import { listSignInProviders, type SignInProvider } from '../../../idps/sign-in-providers.ts'
 import { getRequestWords } from '../../../languages/request-language.ts'
@@ -99,7 +99,7 @@ export async function redirectToConnection(
 /** Takes the answer of a provider; null when the URL has none. `show` shows the page with what went wrong. */
 export async function receiveConnection(visit: AccountVisit, show: ShowProblem): Promise<Response | null> {
   const { call, ctx } = visit
-  const { idp = '', answer: sealed } = requireSingleParams(readTarget(call.event).query)
+  const { idp = '', answer: sealed } = requireSingleParams(readQuery(call.event))
   if (sealed === undefined) return null
   const answer = unsealAnswer(ctx.tenant, idp, sealed)
   const { error, state } = answer
