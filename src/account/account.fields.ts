@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { PROFILE_FIELD_NAMES, type ProfileField } from '../model/profile-fields.ts'
 import { type Channel, parseAddress } from '../passcodes/passcodes.fields.ts'
 import { expectedUpdatedAt } from '../schema/expected-updated-at.ts'
 import { asFormat, textIn } from '../schema/formats.ts'
@@ -6,28 +7,12 @@ import { boolean, requiredText } from '../schema/input-shapes.ts'
 import { instantShape } from '../schema/response-shapes.ts'
 import { USER_FIELD_DEFINITIONS } from '../users/users.fields.ts'
 
+type AccountField = ProfileField | 'address' | 'userMetadata'
 /**
  * The fields that users may change themselves: none that decides who can sign in to the account or what it
  * permits, and none of the applications'. Addresses change only by verification.
  */
-export const ACCOUNT_FIELDS = [
-  'name',
-  'givenName',
-  'familyName',
-  'middleName',
-  'nickname',
-  'preferredUsername',
-  'profile',
-  'picture',
-  'website',
-  'gender',
-  'birthdate',
-  'zoneinfo',
-  'locale',
-  'address',
-  'userMetadata',
-] as const satisfies readonly (keyof typeof USER_FIELD_DEFINITIONS)[]
-type AccountField = (typeof ACCOUNT_FIELDS)[number]
+export const ACCOUNT_FIELDS: readonly AccountField[] = [...PROFILE_FIELD_NAMES, 'address', 'userMetadata']
 
 const accountShapes = Object.fromEntries(
   ACCOUNT_FIELDS.map((name) => [name, USER_FIELD_DEFINITIONS[name].change]),

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import type { FieldIssue } from '../core/errors.ts'
+import { PROFILE_FIELD_NAMES, type ProfileField } from '../model/profile-fields.ts'
 import { defineEnum } from '../schema/enums.ts'
 import { enumField, flagField, listField, nullableField } from '../schema/fields.ts'
 import { oneOf, requiredText } from '../schema/input-shapes.ts'
@@ -16,25 +17,6 @@ const COPY_TIME = defineEnum('CopyTime', 'When claims of an identity provider ar
   always: 'At each sign-in.',
 })
 
-/** Fields of a user that a provider may fill in, with the claim that is copied unless `claims` names another. */
-export const COPIED_CLAIMS = {
-  name: 'name',
-  givenName: 'given_name',
-  familyName: 'family_name',
-  middleName: 'middle_name',
-  nickname: 'nickname',
-  preferredUsername: 'preferred_username',
-  profile: 'profile',
-  picture: 'picture',
-  website: 'website',
-  gender: 'gender',
-  birthdate: 'birthdate',
-  zoneinfo: 'zoneinfo',
-  locale: 'locale',
-} as const
-export type CopiedField = keyof typeof COPIED_CLAIMS
-export const COPIED_FIELDS = Object.keys(COPIED_CLAIMS) as CopiedField[]
-
 /** A host name of two labels or more, as it follows the @ of an address. */
 const DOMAIN =
   /^([A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)+[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])$/
@@ -48,13 +30,13 @@ const domain = z
 const claims = z
   .strictObject(
     Object.fromEntries(
-      COPIED_FIELDS.map((field) => [
+      PROFILE_FIELD_NAMES.map((field) => [
         field,
         requiredText(100)
           .optional()
           .meta({ description: `The claim for ${field}.` }),
       ]),
-    ) as Record<CopiedField, z.ZodOptional<z.ZodString>>,
+    ) as Record<ProfileField, z.ZodOptional<z.ZodString>>,
     'must be an object',
   )
   .meta({

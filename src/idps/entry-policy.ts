@@ -1,10 +1,10 @@
 import type { IdentityProvider } from '../generated/prisma/client.ts'
+import { getClaimName, PROFILE_FIELD_NAMES } from '../model/profile-fields.ts'
 import { toEmailKey } from '../schema/address-keys.ts'
 import type { UserColumns } from '../users/user-body.ts'
 import { toUserColumns } from '../users/user-body.ts'
 import { USER_FIELD_DEFINITIONS, type WritableUser } from '../users/users.fields.ts'
 import { type Claims, readVerification } from './answers/claims.ts'
-import { COPIED_CLAIMS, COPIED_FIELDS } from './entry-policy.fields.ts'
 
 /**
  * The address that a provider has verified; null without one, and for a provider whose addresses are not
@@ -23,8 +23,13 @@ export function mayEnter(row: IdentityProvider, claims: Claims): boolean {
   return email !== null && row.domains.some((domain) => toEmailKey(email)?.endsWith(`@${domain}`))
 }
 
+/** The claim that is copied to each field unless the provider names others. */
+const STANDARD_CLAIMS: Record<string, string> = Object.fromEntries(
+  PROFILE_FIELD_NAMES.map((field) => [field, getClaimName(field)]),
+)
+
 const getClaimNames = (row: IdentityProvider): Record<string, string> =>
-  (row.claims as Record<string, string> | null) ?? COPIED_CLAIMS
+  (row.claims as Record<string, string> | null) ?? STANDARD_CLAIMS
 
 /** The names of the claims that are copied to a user. */
 export const listCopiedClaims = (row: IdentityProvider): string[] => Object.values(getClaimNames(row))
@@ -32,7 +37,7 @@ export const listCopiedClaims = (row: IdentityProvider): string[] => Object.valu
 /** The fields that are copied from claims. A value that a user cannot have is left out. */
 function selectCopied(row: IdentityProvider, claims: Claims): WritableUser {
   const names = getClaimNames(row)
-  const entries = COPIED_FIELDS.map((field) => {
+  const entries = PROFILE_FIELD_NAMES.map((field) => {
     const name = names[field]
     const value = name === undefined ? undefined : claims[name]
     return [field, USER_FIELD_DEFINITIONS[field].creation.safeParse(value).data ?? undefined] as const

@@ -5,25 +5,6 @@ export type SignUpMode = (typeof SIGN_UP_MODES)[number]
 /** Lifetime of the link of an invitation, in seconds. */
 export const INVITATION_LIFETIME_SECONDS = { min: 300, max: 2_592_000, standard: 259_200 }
 
-/**
- * The fields of a user that a new user can be asked for. None is unique in a tenant: the answer to such a field
- * would reveal what other users have.
- */
-export const SIGN_UP_PROFILE_FIELDS = [
-  'name',
-  'givenName',
-  'familyName',
-  'middleName',
-  'nickname',
-  'preferredUsername',
-  'website',
-  'gender',
-  'birthdate',
-  'zoneinfo',
-  'locale',
-] as const
-export type SignUpProfileField = (typeof SIGN_UP_PROFILE_FIELDS)[number]
-
 /** The prefix of a field that is a member of userMetadata. */
 export const METADATA_PREFIX = 'userMetadata.'
 

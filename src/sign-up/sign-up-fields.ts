@@ -1,10 +1,6 @@
 import { LANGUAGES } from '../languages/catalogs.ts'
-import {
-  METADATA_PREFIX,
-  type MemberSchema,
-  type SignUpFieldSetting,
-  type SignUpProfileField,
-} from '../model/sign-up.ts'
+import { type AskedProfileField, getProfileInput, PROFILE_GROUPS } from '../model/profile-fields.ts'
+import { METADATA_PREFIX, type MemberSchema, type SignUpFieldSetting } from '../model/sign-up.ts'
 
 /** A field of the sign-up page. */
 export type SignUpField = {
@@ -13,7 +9,7 @@ export type SignUpField = {
   /** The label that the tenant chose, or the name of the member. */
   label: string
   /** The field of the profile whose label pages show in their language; null where the tenant chose one. */
-  profile: SignUpProfileField | null
+  profile: AskedProfileField | null
   isRequired: boolean
   /** `autocomplete` of HTML, section 4.10.18.7. */
   autocomplete: string
@@ -23,28 +19,6 @@ export type SignUpField = {
   /** An example of a value, for fields whose form is not obvious. */
   example: string | null
   schema: MemberSchema | null
-}
-
-/** The groups of the profile, in their order. */
-export const PROFILE_GROUPS = ['names', 'about', 'region'] as const
-type ProfileGroup = (typeof PROFILE_GROUPS)[number]
-
-type ProfileInput = Pick<SignUpField, 'autocomplete'> & { group: ProfileGroup } & Partial<
-    Pick<SignUpField, 'input' | 'choices' | 'example'>
-  >
-
-const PROFILE_INPUTS: Record<SignUpProfileField, ProfileInput> = {
-  name: { group: 'names', autocomplete: 'name' },
-  givenName: { group: 'names', autocomplete: 'given-name' },
-  middleName: { group: 'names', autocomplete: 'additional-name' },
-  familyName: { group: 'names', autocomplete: 'family-name' },
-  nickname: { group: 'names', autocomplete: 'nickname' },
-  preferredUsername: { group: 'names', autocomplete: 'off' },
-  birthdate: { group: 'about', autocomplete: 'bday', input: 'date' },
-  gender: { group: 'about', autocomplete: 'sex' },
-  website: { group: 'about', autocomplete: 'url', input: 'url' },
-  locale: { group: 'region', autocomplete: 'language', input: 'select', choices: LANGUAGES },
-  zoneinfo: { group: 'region', autocomplete: 'off', example: 'Europe/Zurich' },
 }
 
 const INPUTS_BY_FORMAT = { email: 'email', uri: 'url', date: 'date' } as const
@@ -69,13 +43,13 @@ function toField({ field, required, label, schema }: SignUpFieldSetting): SignUp
     const member = field.slice(METADATA_PREFIX.length)
     return { ...common, label: label ?? member, autocomplete: 'off', input: selectInput(schema) }
   }
-  const { group: _, ...input } = PROFILE_INPUTS[field as SignUpProfileField]
   return {
     ...common,
     input: 'text',
-    ...input,
+    ...(field === 'locale' && { choices: LANGUAGES }),
+    ...getProfileInput(field as AskedProfileField),
     label: label ?? field,
-    profile: label === null ? (field as SignUpProfileField) : null,
+    profile: label === null ? (field as AskedProfileField) : null,
   }
 }
 
@@ -84,16 +58,20 @@ const BIRTHDATE_INPUT = { input: 'text', example: '1990-12-31' } as const
 
 /** The fields of a profile, which are optional. */
 export const listProfileFields = (): SignUpField[] =>
-  Object.keys(PROFILE_INPUTS).map((field) => ({
-    ...toField({ field, required: false, label: null, schema: null }),
-    ...(field === 'birthdate' && BIRTHDATE_INPUT),
-  }))
+  Object.values(PROFILE_GROUPS)
+    .flat()
+    .map((field) => ({
+      ...toField({ field, required: false, label: null, schema: null }),
+      ...(field === 'birthdate' && BIRTHDATE_INPUT),
+    }))
+
+type ProfileGroup = keyof typeof PROFILE_GROUPS
 
 /** The groups of fields of a profile. */
 export const groupProfileFields = (fields: readonly SignUpField[]) =>
-  PROFILE_GROUPS.map((group) => ({
-    group,
-    fields: fields.filter(({ profile }) => profile && PROFILE_INPUTS[profile].group === group),
+  Object.entries<readonly string[]>(PROFILE_GROUPS).map(([group, names]) => ({
+    group: group as ProfileGroup,
+    fields: fields.filter(({ name }) => names.includes(name)),
   }))
 
 /** The fields of the sign-up page of a tenant. */

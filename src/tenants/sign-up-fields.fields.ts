@@ -1,17 +1,13 @@
 import * as z from 'zod'
-import {
-  DEFAULT_SIGN_UP_FIELDS,
-  METADATA_PREFIX,
-  SIGN_UP_PROFILE_FIELDS,
-  type SignUpFieldSetting,
-} from '../model/sign-up.ts'
+import { ASKED_PROFILE_FIELDS } from '../model/profile-fields.ts'
+import { DEFAULT_SIGN_UP_FIELDS, METADATA_PREFIX, type SignUpFieldSetting } from '../model/sign-up.ts'
 import { standardField } from '../schema/fields.ts'
 import { integer, oneOf, requiredText, text } from '../schema/input-shapes.ts'
 
 const MAX_FIELDS = 20
 const MAX_LENGTH = 1000
 const FIELD_SYNTAX = new RegExp(
-  `^(?:${SIGN_UP_PROFILE_FIELDS.join('|')}|userMetadata\\.[A-Za-z][A-Za-z0-9_-]{0,49})$`,
+  `^(?:${ASKED_PROFILE_FIELDS.join('|')}|userMetadata\\.[A-Za-z][A-Za-z0-9_-]{0,49})$`,
 )
 
 const DESCRIPTION = 'A field that a new user is asked for.'
@@ -54,7 +50,7 @@ const signUpField = z
     field: text(100)
       .refine(
         (field) => FIELD_SYNTAX.test(field),
-        `must be one of ${SIGN_UP_PROFILE_FIELDS.join(', ')}, or ${METADATA_PREFIX} and the name of a member`,
+        `must be one of ${ASKED_PROFILE_FIELDS.join(', ')}, or ${METADATA_PREFIX} and the name of a member`,
       )
       .meta({ ...META.field, pattern: FIELD_SYNTAX.source }),
     required: z

@@ -1,25 +1,14 @@
 import { toEpochSeconds } from '../core/time.ts'
 import type { User } from '../generated/prisma/client.ts'
+import { getClaimName, getClaimWords, PROFILE_FIELD_NAMES } from '../model/profile-fields.ts'
 import { type ClaimRequest, isAcceptableValue } from './claim-request.ts'
 
 /** Columns of a user from which claims are built. Statements of hot paths select exactly these. */
 export const CLAIM_COLUMNS = [
   'id',
-  'name',
-  'givenName',
-  'familyName',
-  'middleName',
-  'nickname',
-  'preferredUsername',
-  'profile',
-  'picture',
-  'website',
+  ...PROFILE_FIELD_NAMES,
   'email',
   'emailVerified',
-  'gender',
-  'birthdate',
-  'zoneinfo',
-  'locale',
   'phoneNumber',
   'phoneNumberVerified',
   'addressFormatted',
@@ -36,35 +25,18 @@ type ResolveClaim = (user: ClaimsUser) => unknown
 type ClaimScope = 'profile' | 'email' | 'phone' | 'address'
 
 /** A claim: the scope that contains it, its text on the consent page, and its value. */
-type ClaimDefinition = { scope: ClaimScope; description: string; resolve: ResolveClaim }
+type ClaimDefinition = { scope: ClaimScope; description?: string | undefined; resolve: ResolveClaim }
 
-/** The registry of claims about the user (OIDC Core, sections 5.1 and 5.4). A new claim is one line. */
+const profileClaims: Record<string, ClaimDefinition> = Object.fromEntries(
+  PROFILE_FIELD_NAMES.map((field) => [
+    getClaimName(field),
+    { scope: 'profile', description: getClaimWords(field), resolve: (user) => user[field] },
+  ]),
+)
+
+/** The registry of claims about the user (OIDC Core, sections 5.1 and 5.4). */
 export const CLAIM_DEFINITIONS: Record<string, ClaimDefinition> = {
-  name: { scope: 'profile', description: 'See your full name', resolve: (user) => user.name },
-  given_name: { scope: 'profile', description: 'See your given name', resolve: (user) => user.givenName },
-  family_name: { scope: 'profile', description: 'See your family name', resolve: (user) => user.familyName },
-  middle_name: { scope: 'profile', description: 'See your middle name', resolve: (user) => user.middleName },
-  nickname: { scope: 'profile', description: 'See your nickname', resolve: (user) => user.nickname },
-  preferred_username: {
-    scope: 'profile',
-    description: 'See your user name',
-    resolve: (user) => user.preferredUsername,
-  },
-  profile: {
-    scope: 'profile',
-    description: 'See the address of your profile page',
-    resolve: (user) => user.profile,
-  },
-  picture: { scope: 'profile', description: 'See your picture', resolve: (user) => user.picture },
-  website: {
-    scope: 'profile',
-    description: 'See the address of your website',
-    resolve: (user) => user.website,
-  },
-  gender: { scope: 'profile', description: 'See your gender', resolve: (user) => user.gender },
-  birthdate: { scope: 'profile', description: 'See your date of birth', resolve: (user) => user.birthdate },
-  zoneinfo: { scope: 'profile', description: 'See your time zone', resolve: (user) => user.zoneinfo },
-  locale: { scope: 'profile', description: 'See your language', resolve: (user) => user.locale },
+  ...profileClaims,
   updated_at: {
     scope: 'profile',
     description: 'See when your profile was last changed',

@@ -57,8 +57,8 @@ describe('listExtraClaims', () => {
 })
 
 describe('describeClaim', () => {
-  test.each(Object.keys(CLAIM_DEFINITIONS))('describes the claim %s in words', (name) => {
-    expect(describeClaim(name)).toMatch(/^See (your|the|when|whether) [^_:]+$/)
+  test.each(Object.keys(CLAIM_DEFINITIONS))('describes the claim %s in words, or by its name', (name) => {
+    expect(describeClaim(name)).toMatch(/^See (your|the|when|whether) [^_:]+$|^See “\w+”$/)
   })
 
   test('shows a claim without a description by its name', () => {
