@@ -120,7 +120,7 @@ function toType({ shape, format }: Unwrapped, direction: Direction): unknown {
     case 'enum':
       throw new Error(`a closed set has an enum or a format: ${JSON.stringify(shape.meta())}`)
     case 'number':
-      return 'Int'
+      return (shape as z.ZodNumber).isInt ? 'Int' : 'Float'
     case 'boolean':
       return 'Boolean'
     case 'object': {

@@ -44,6 +44,12 @@ export const optional = <Shape extends z.ZodType>(shape: Shape) =>
     : shape
   ).nullish()
 
+/** Removes the members that are null, of an object whose members may be omitted. */
+export const omitNulls = <Given extends object>(given: Given) =>
+  Object.fromEntries(Object.entries(given).filter(([, value]) => value != null)) as {
+    [Name in keyof Given]: Exclude<Given[Name], null>
+  }
+
 /** A text member of a change: omitted is unchanged, '' and null unset it (to null). */
 export const clearable = <Shape extends z.ZodType>(shape: Shape) =>
   z

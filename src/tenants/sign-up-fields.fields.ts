@@ -1,8 +1,9 @@
 import * as z from 'zod'
 import { ASKED_PROFILE_FIELDS } from '../model/profile-fields.ts'
 import { DEFAULT_SIGN_UP_FIELDS, METADATA_PREFIX, type SignUpFieldSetting } from '../model/sign-up.ts'
+import { defineEnum } from '../schema/enums.ts'
 import { standardField } from '../schema/fields.ts'
-import { integer, oneOf, requiredText, text } from '../schema/input-shapes.ts'
+import { integer, omitNulls, requiredText, text } from '../schema/input-shapes.ts'
 
 const MAX_FIELDS = 20
 const MAX_LENGTH = 1000
@@ -23,27 +24,56 @@ const META = {
   },
 }
 
-const number = z.number('must be a number').optional()
-const length = integer(0, MAX_LENGTH).optional()
+const MEMBER_TYPE = defineEnum('SignUpFieldType', 'The type of a member of userMetadata.', {
+  string: 'A text.',
+  integer: 'A whole number.',
+  number: 'A number.',
+  boolean: 'True or false.',
+})
+
+const MEMBER_FORMAT = defineEnum('SignUpFieldFormat', 'The format of a text in userMetadata.', {
+  email: 'An e-mail address.',
+  uri: 'A web address.',
+  date: 'A date, as YYYY-MM-DD.',
+})
+
+const number = z.number('must be a number')
+const length = integer(0, MAX_LENGTH)
 
 /**
  * A subset of JSON Schema 2020-12 that a form can show. Regular expressions are not part of it: one can take
  * seconds.
  */
+const KEYWORDS = {
+  type: MEMBER_TYPE.shape.meta({ description: 'The type of its value.' }),
+  enum: z
+    .array(requiredText(100))
+    .min(1)
+    .max(100)
+    .nullish()
+    .meta({ description: 'The values that a person chooses from.' }),
+  format: MEMBER_FORMAT.shape.nullish().meta({ description: 'The format of a text.' }),
+  minLength: length.nullish().meta({ description: 'The least number of characters of a text.' }),
+  maxLength: length.nullish().meta({ description: 'The greatest number of characters of a text.' }),
+  minimum: number.nullish().meta({ description: 'The least number.' }),
+  maximum: number.nullish().meta({ description: 'The greatest number.' }),
+}
+
 const memberSchema = z
-  .strictObject(
-    {
-      type: oneOf(['string', 'integer', 'number', 'boolean']),
-      enum: z.array(requiredText(100)).min(1).max(100).optional(),
-      format: oneOf(['email', 'uri', 'date']).optional(),
-      minLength: length,
-      maxLength: length,
-      minimum: number,
-      maximum: number,
-    },
-    { error: (issue) => (issue.code === 'invalid_type' ? 'must be an object' : undefined) },
-  )
-  .meta(META.schema)
+  .strictObject(KEYWORDS, {
+    error: (issue) => (issue.code === 'invalid_type' ? 'must be an object' : undefined),
+  })
+  .meta({ typeName: 'SignUpFieldSchemaInput', ...META.schema })
+  .transform(omitNulls)
+
+/** The keywords as responses have them: openapi.json states any members, and GraphQL has a field for each. */
+const MemberSchemaShape = z.object(KEYWORDS).meta({
+  typeName: 'SignUpFieldSchema',
+  properties: undefined,
+  required: undefined,
+  additionalProperties: {},
+  ...META.schema,
+})
 
 const signUpField = z
   .strictObject({
@@ -89,7 +119,7 @@ const SignUpFieldShape = z
     field: z.string().meta(META.field),
     required: z.boolean().meta(META.required),
     label: z.string().nullable().meta(META.label),
-    schema: z.record(z.string(), z.unknown()).nullable().meta(META.schema),
+    schema: MemberSchemaShape.nullable(),
   })
   .meta({ id: 'SignUpField', description: DESCRIPTION })
 

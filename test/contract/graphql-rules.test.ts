@@ -84,6 +84,7 @@ const OPEN_TYPES: Record<string, string> = {
   PageInfo: 'is part of a connection',
   PublicClient: 'has what the consent page shows of a client',
   SignUpField: 'is read through the settings, whose type has a rule',
+  SignUpFieldSchema: 'is part of SignUpField',
   SessionProof: 'is read through a session, whose type has a rule',
   TextOverride: 'is read through the settings, whose type has a rule',
   SigningKey: 'is published in the key set',

@@ -10,6 +10,7 @@ const EMBEDDED = [
   'Device',
   'TenantSettings',
   'SignUpField',
+  'SignUpFieldSchema',
   'TextOverride',
   'SessionProof',
   'ConsentedScope',

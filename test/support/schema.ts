@@ -50,21 +50,26 @@ export const findRule = ({ extensions }: { extensions: object }): Partial<Access
 
 const unwrap = (type: GraphQLOutputType): GraphQLOutputType => (isNonNullType(type) ? type.ofType : type)
 
+/** Types of which REST omits the members that are unset. */
+const OMITTING = ['SignUpFieldSchema']
+
 /** A GraphQL value as REST writes it: enum values in their REST spelling. */
 export function toRestValue(typeName: string, value: unknown): unknown {
   if (value === null || typeof value !== 'object') return value
   const { ...fields } = (schema.getType(typeName) as GraphQLObjectType).getFields()
   return Object.fromEntries(
-    Object.entries(value).map(([name, member]) => {
-      const type = unwrap(fields[name]?.type as GraphQLOutputType)
-      const named = getNamedType(type)
-      const convert = (one: unknown) =>
-        isEnumType(named)
-          ? (named.getValue(String(one))?.value ?? one)
-          : isObjectType(named)
-            ? toRestValue(named.name, one)
-            : one
-      return [name, isListType(type) && Array.isArray(member) ? member.map(convert) : convert(member)]
-    }),
+    Object.entries(value)
+      .filter(([, member]) => member !== null || !OMITTING.includes(typeName))
+      .map(([name, member]) => {
+        const type = unwrap(fields[name]?.type as GraphQLOutputType)
+        const named = getNamedType(type)
+        const convert = (one: unknown) =>
+          isEnumType(named)
+            ? (named.getValue(String(one))?.value ?? one)
+            : isObjectType(named)
+              ? toRestValue(named.name, one)
+              : one
+        return [name, isListType(type) && Array.isArray(member) ? member.map(convert) : convert(member)]
+      }),
   )
 }

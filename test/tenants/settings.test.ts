@@ -68,6 +68,40 @@ describe('the settings of a tenant', () => {
     expect(read.body).toEqual({ ...UNSET_SETTINGS, friendlyName: 'Acme Ltd' })
   })
 
+  test('have a JSON Schema whose unset keywords REST omits and GraphQL answers as null', async ({
+    rest,
+    gql,
+  }) => {
+    const rating = { type: 'NUMBER', minimum: 0.5, maximum: 5 }
+    const plan = { type: 'STRING', enum: ['free', 'pro'], format: null }
+    const changed = await gql(
+      `mutation ($input: UpdateTenantSettingsInput!) { updateTenantSettings(input: $input) {
+         ... on UpdateTenantSettingsPayload { tenant { settings { signUpFields {
+           schema { type enum format minLength maxLength minimum maximum } } } } } } }`,
+      {
+        input: {
+          signUpFields: [
+            { field: 'userMetadata.rating', schema: rating },
+            { field: 'userMetadata.plan', schema: plan },
+            { field: 'name' },
+          ],
+        },
+      },
+    )
+    const unset = { enum: null, format: null, minLength: null, maxLength: null, minimum: null, maximum: null }
+    expect(changed.body.data.updateTenantSettings.tenant.settings.signUpFields).toEqual([
+      { schema: { ...unset, ...rating } },
+      { schema: { ...unset, ...plan } },
+      { schema: null },
+    ])
+    const { body } = await rest('GET', '/settings')
+    expect(body.signUpFields.map(({ schema }: { schema: object | null }) => schema)).toEqual([
+      { type: 'number', minimum: 0.5, maximum: 5 },
+      { type: 'string', enum: ['free', 'pro'] },
+      null,
+    ])
+  })
+
   test('are rejected with every invalid field, and require tenant:write', async ({ rest, gql }) => {
     const input = { logoUrl: 'javascript:alert(1)', loginUrl: 'nope' }
     const issues = [
