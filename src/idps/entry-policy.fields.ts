@@ -3,7 +3,8 @@ import type { FieldIssue } from '../core/errors.ts'
 import { PROFILE_FIELD_NAMES, type ProfileField } from '../model/profile-fields.ts'
 import { defineEnum } from '../schema/enums.ts'
 import { enumField, flagField, listField, nullableField } from '../schema/fields.ts'
-import { oneOf, requiredText } from '../schema/input-shapes.ts'
+import { omitNulls, oneOf, optional, requiredText } from '../schema/input-shapes.ts'
+import { findDescription } from '../schema/schema-descriptions.ts'
 import { type IdpType, PROVIDER_TYPES } from './provider/provider-types.ts'
 
 const ENTRY = defineEnum('IdentityProviderEntry', 'Who may enter by an identity provider.', {
@@ -27,23 +28,28 @@ const domain = z
   .regex(DOMAIN, 'must be a domain such as example.com')
   .transform((name) => name.toLowerCase())
 
+const createClaimShape = (field: ProfileField) =>
+  optional(requiredText(100)).meta({ description: `The claim for ${field}.` })
+const CLAIM_BY_FIELD = Object.fromEntries(
+  PROFILE_FIELD_NAMES.map((field) => [field, createClaimShape(field)]),
+) as Record<ProfileField, ReturnType<typeof createClaimShape>>
+
 const claims = z
-  .strictObject(
-    Object.fromEntries(
-      PROFILE_FIELD_NAMES.map((field) => [
-        field,
-        requiredText(100)
-          .optional()
-          .meta({ description: `The claim for ${field}.` }),
-      ]),
-    ) as Record<ProfileField, z.ZodOptional<z.ZodString>>,
-    'must be an object',
-  )
+  .strictObject(CLAIM_BY_FIELD, 'must be an object')
   .meta({
     id: 'CopiedClaims',
-    typeName: 'JSONObject',
+    typeName: 'CopiedClaimsInput',
     description: 'The claim that is copied to each field of a user; others are not copied.',
   })
+  .transform(omitNulls)
+
+/** The claims as responses have them: openapi.json states a map, and GraphQL has a field for each. */
+const CopiedClaimsShape = z.object(CLAIM_BY_FIELD).meta({
+  typeName: 'CopiedClaims',
+  properties: undefined,
+  additionalProperties: { type: 'string' },
+  description: findDescription('IdentityProvider', 'claims'),
+})
 
 /** The `acr` values that a provider may be trusted with, each with the method that is recorded for it (RFC 8176). */
 export const AMR_BY_TRUSTED_ACR = {
@@ -76,7 +82,7 @@ export const POLICY_FIELDS = {
   entry: enumField(ENTRY, 'linked', 'anyone'),
   domains: listField(domain, { isPlain: true, example: ['partner.example'] }),
   trustEmail: flagField(false, true),
-  claims: nullableField(claims, z.record(z.string(), z.string()), { preferredUsername: 'login' }),
+  claims: nullableField(claims, CopiedClaimsShape, { preferredUsername: 'login' }),
   copyClaims: enumField(COPY_TIME, 'once', 'once'),
   trustAcr: nullableField(trustAcr, z.record(z.string(), z.string()), {
     'urn:okta:loa:2fa:any': 'urn:vestibule:mfa',

@@ -44,7 +44,7 @@ export const optional = <Shape extends z.ZodType>(shape: Shape) =>
     : shape
   ).nullish()
 
-/** Removes the members that are null, of an object whose members may be omitted. */
+/** Removes the members that are null, of an object whose members may be omitted. See docs/decisions/0149. */
 export const omitNulls = <Given extends object>(given: Given) =>
   Object.fromEntries(Object.entries(given).filter(([, value]) => value != null)) as {
     [Name in keyof Given]: Exclude<Given[Name], null>

@@ -75,6 +75,7 @@ const OPEN_TYPES: Record<string, string> = {
   Actor: 'user and client have rules; ip is shown to auditors and to the user',
   Address: 'is part of User',
   ClientTranslation: 'is part of Client',
+  CopiedClaims: 'is part of IdentityProvider',
   ConsentedScope: 'is part of Consent',
   ConsentedClaim: 'is part of Consent',
   Device: 'is part of Credential',

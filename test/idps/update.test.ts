@@ -36,6 +36,22 @@ describe.for(SURFACES)('update an identity provider over %s', (surface) => {
     expect(await findStored(id)).toMatchObject({ clientSecret: null, idTokenSigningKey: null })
   })
 
+  test('stores the claims that are given, and nothing for null', async ({ writers, gql, findStored }) => {
+    const { create, update } = writers[surface]
+    const id = newIdpId()
+    await create({ id, ...FULL })
+    const claims = { name: null, nickname: 'login' }
+    expect(await update(id, { claims })).toMatchObject({ claims: { nickname: 'login' } })
+    expect(await findStored(id)).toHaveProperty('claims', { nickname: 'login' })
+    const { body } = await gql(
+      'query ($id: ID!) { identityProvider(id: $id) { claims { name nickname } } }',
+      {
+        id,
+      },
+    )
+    expect(body.data.identityProvider).toEqual({ claims })
+  })
+
   test('leaves updatedAt and the log unchanged for the same values, secrets included', async ({
     writers,
     readIdpEvents,

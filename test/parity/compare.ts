@@ -7,6 +7,7 @@ import { schema } from '../support/schema.ts'
 const EMBEDDED = [
   'Address',
   'ClientTranslation',
+  'CopiedClaims',
   'Device',
   'TenantSettings',
   'SignUpField',

@@ -1,5 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { type GraphQLInputObjectType, GraphQLString } from 'graphql'
+import { PROFILE_FIELD_NAMES } from '../../src/model/profile-fields.ts'
 import type { CallOptions } from './calls.ts'
 import { sql } from './database.ts'
 import { test as base } from './fixtures.ts'
@@ -18,7 +19,7 @@ export type IdpWriter = {
 }
 
 const IDP_FIELDS = `id type name clientId hasClientSecret scopes issuer authorizationEndpoint tokenEndpoint userInfoEndpoint jwksUri
-  idTokenSigningAlg hasIdTokenSigningKey platformTeamId platformKid entry domains trustEmail claims copyClaims trustAcr trustAmr upstreamLogout usePkce expectNonce keepTokens callbackUrl logoutCallbackUrl backchannelLogoutUrl missing updatedAt createdAt`
+  idTokenSigningAlg hasIdTokenSigningKey platformTeamId platformKid entry domains trustEmail claims { ${PROFILE_FIELD_NAMES.join(' ')} } copyClaims trustAcr trustAmr upstreamLogout usePkce expectNonce keepTokens callbackUrl logoutCallbackUrl backchannelLogoutUrl missing updatedAt createdAt`
 const selectProvider = (payload: string) => `... on ${payload} { identityProvider { ${IDP_FIELDS} } }`
 
 export const pem = (key: { export: (options: Json) => string | Buffer }, type: 'spki' | 'pkcs8') =>

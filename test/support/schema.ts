@@ -51,7 +51,7 @@ export const findRule = ({ extensions }: { extensions: object }): Partial<Access
 const unwrap = (type: GraphQLOutputType): GraphQLOutputType => (isNonNullType(type) ? type.ofType : type)
 
 /** Types of which REST omits the members that are unset. */
-const OMITTING = ['SignUpFieldSchema']
+const OMITTING = ['CopiedClaims', 'SignUpFieldSchema']
 
 /** A GraphQL value as REST writes it: enum values in their REST spelling. */
 export function toRestValue(typeName: string, value: unknown): unknown {
