@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { readIdPrefix } from '../core/crypto.ts'
+import { normalizeNetwork } from '../core/network/ip.ts'
 import { toAddressKey } from '../schema/address-keys.ts'
 import { defineEnum } from '../schema/enums.ts'
 import { requiredText, text, timeRange } from '../schema/input-shapes.ts'
@@ -27,13 +28,23 @@ const addressKey = text(254)
   })
   .meta({ anyOf: [{ format: 'idn-email' }, { format: 'phone' }] })
 
+/** Parses an IP address or a network to its canonical spelling. A zone (`%eth0`) has a meaning on one machine only. */
+const ipNetwork = text(100)
+  .transform((value, context) => {
+    const network = value.includes('%') ? null : normalizeNetwork(value)
+    if (network !== null) return network
+    context.addIssue('must be an IPv4 or IPv6 address, or a network such as 203.0.113.0/24')
+    return z.NEVER
+  })
+  .meta({ anyOf: [{ format: 'ipv4' }, { format: 'ipv6' }, { pattern: '^[\\dA-Fa-f:.]+/\\d{1,3}$' }] })
+
 export const EVENT_TYPE = defineEnum(
   'EventType',
   'A type of event: in REST `session.started`, in GraphQL SESSION_STARTED.',
   mapEventTypes(({ description }) => description),
 )
 
-export const eventTypes = z
+const eventTypes = z
   .array(EVENT_TYPE.shape, 'must be a list of types')
   .min(1, 'must have a type')
   .max(100, 'must have at most 100 types')
@@ -77,6 +88,13 @@ export const EVENT_FILTER = defineFilter({
     description:
       'Only events of requests on behalf of a user of this device: the `deviceId` of a session or event.',
     example: 'Jx1cV5bT9rLh4sGdP6uNaEoKiWxY3q2-7wQkXy0mFjZ',
+  },
+  ip: {
+    shape: ipNetwork,
+    column: null,
+    description:
+      'Only events of requests from this IP address, in any notation, or from a network in CIDR notation. Addresses are kept for 30 days.',
+    example: '203.0.113.0/24',
   },
   address: {
     shape: addressKey,

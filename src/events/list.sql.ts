@@ -83,6 +83,13 @@ function buildPositionBounds(bind: BindParameter, { after, before, filter }: Eve
 }
 
 /**
+ * An index has the events of an address in their order. For a network, the planner reads its addresses in that index and
+ * sorts their events, or reads the log in its order where many events are of the network.
+ */
+const buildIpConditions = ({ ip }: EventFilter, bind: BindParameter): string[] =>
+  ip === undefined ? [] : [`e."ip"::inet ${ip.includes('/') ? '<<=' : '='} ${bind(ip)}::inet`]
+
+/**
  * Builds the statement of a page of events. The bounds are subqueries, whose values the planner does not see:
  * it would estimate a comparison of rows by the first column, which is the same for all events of an era.
  */
@@ -97,7 +104,7 @@ export function buildEventPageStatement(tenant: string, query: EventQuery) {
   const wanted = filter.types ? bind(filter.types) : null
   const buildConditions = (names: readonly (keyof EventFilter)[]) =>
     buildFilterConditions(EVENT_FILTER, filter, { names, alias: 'e' }, bind)
-  const indexed = buildConditions(INDEXED)
+  const indexed = [...buildConditions(INDEXED), ...buildIpConditions(filter, bind)]
   const within = buildConditions(['occurredAt'])
   const conditions = [
     `e."tenantId" = $1`,

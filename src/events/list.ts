@@ -1,20 +1,30 @@
-import * as z from 'zod'
 import type { Ctx } from '../context/context.ts'
 import { InvalidInput } from '../core/errors.ts'
+import { createNetworkMatcher } from '../core/network/ip.ts'
 import type { Position } from '../model/event-position.ts'
 import { decodePosition } from '../model/event-position.ts'
 import { parseInput } from '../schema/input-shapes.ts'
 import type { CursorPage, ListArgs } from '../schema/page.ts'
 import { parseCursorPaging, parseListArgs, toPageRows } from '../schema/page.ts'
 import { listAddressHashes } from './address-hash.ts'
-import { EVENT_FILTER, eventTypes } from './list.fields.ts'
+import { EVENT_FILTER } from './list.fields.ts'
 import { selectEventPage } from './list.sql.ts'
 import type { LogEvent } from './log.ts'
 import { toLogEvent } from './log.ts'
 
-/** Parses event types, each once. Throws InvalidInput with the unknown ones. */
-export const parseEventTypes = (types: readonly string[]): Set<string> =>
-  new Set(parseInput(z.strictObject({ types: eventTypes }), { types }).types)
+/** The members of the filter by which a stream selects events. */
+const STREAM_FILTER = EVENT_FILTER.shape.pick({ types: true, ip: true })
+
+/** Creates the test of a stream, which selects the events that the list does. Throws InvalidInput. */
+export function createEventMatcher(filter: {
+  types?: readonly string[] | null
+  ip?: string | null
+}): (event: LogEvent) => boolean {
+  const { types, ip } = parseInput(STREAM_FILTER, filter)
+  const wanted = types && new Set<string>(types)
+  const isFrom = ip && createNetworkMatcher(ip)
+  return (event) => (!wanted || wanted.has(event.type)) && (!isFrom || isFrom(event.ip))
+}
 
 /**
  * Positions are the cursors of every list of events, with any filter: a subscription can start from any

@@ -5,6 +5,7 @@ import { withScope, withScopeOrOwnUser } from '../graphql/field-access.ts'
 import { requireNodeId } from '../graphql/node.graphql.ts'
 import { getEnumType } from '../graphql/shape-fields.ts'
 import { encodePosition } from '../model/event-position.ts'
+import { getShapeDescription } from '../schema/schema-descriptions.ts'
 import {
   EventInterface,
   GAP_TYPE,
@@ -12,8 +13,8 @@ import {
   SessionEventType,
   UserLockChange,
 } from './event-types.graphql.ts'
-import { EVENT_TYPE } from './list.fields.ts'
-import { parseEventTypes } from './list.ts'
+import { EVENT_FILTER, EVENT_TYPE } from './list.fields.ts'
+import { createEventMatcher } from './list.ts'
 import type { LogEvent } from './log.ts'
 import { type Followed, subscribeToLog } from './log-subscription.graphql.ts'
 import { getView } from './types.ts'
@@ -49,12 +50,6 @@ function toLogEvent(followed: Followed): LogEvent {
     position,
     occurredAt: new Date(),
   }
-}
-
-function createTypeFilter(types: readonly string[] | null | undefined): (event: LogEvent) => boolean {
-  if (!types) return () => true
-  const wanted = parseEventTypes(types)
-  return ({ type }) => wanted.has(type)
 }
 
 builder.subscriptionField('sessionChanged', (t) =>
@@ -105,10 +100,15 @@ builder.subscriptionField('events', (t) =>
     ...withScope('events:read', 'All events of the tenant.'),
     type: EventInterface,
     args: {
-      types: t.arg({ type: [getEnumType(EVENT_TYPE.shape)], description: 'Only events of these types.' }),
+      types: t.arg({
+        type: [getEnumType(EVENT_TYPE.shape)],
+        description: getShapeDescription(EVENT_FILTER.shape.shape.types),
+      }),
+      ip: t.arg.string({ description: getShapeDescription(EVENT_FILTER.shape.shape.ip) }),
       after: t.arg.string({ description: AFTER_DESCRIPTION }),
     },
-    subscribe: (_root, { types, after }, context) => subscribeToLog(context, after, createTypeFilter(types)),
+    subscribe: (_root, { types, ip, after }, context) =>
+      subscribeToLog(context, after, createEventMatcher({ types, ip })),
     resolve: toLogEvent,
   }),
 )

@@ -68,6 +68,7 @@ describe.skipIf(!process.env.DATABASE_URL)('a list of events', () => {
   const ADDRESS = 'ada@example.com'
   const ago = (entries: number) => new Date(Date.now() - entries * 10_000).toISOString()
   const TYPE = 'Event_tenantId_type_era_xid_seq_idx'
+  const IP = 'Event_ip_idx'
   const OCCURRED = 'Event_tenantId_occurredAt_idx'
   const FILTERS: [string, object, string][] = [
     ['nothing', {}, 'Event_pkey'],
@@ -80,6 +81,11 @@ describe.skipIf(!process.env.DATABASE_URL)('a list of events', () => {
     ['the client that acted', { actorId: CLIENT }, 'Event_tenantId_actorClientId_era_xid_seq_idx'],
     ['a request', { requestId: 'request-5' }, 'Event_request_idx'],
     ['a device', { deviceId: 'device-7' }, 'Event_tenantId_deviceId_era_xid_seq_idx'],
+    ['an IP address', { ip: '203.0.5.7' }, IP],
+    ['a frequent IP address', { ip: '198.51.100.7' }, IP],
+    ['an IP address and types', { ip: '203.0.5.7', types: ['user.updated'] }, IP],
+    ['a network', { ip: '203.0.5.0/28' }, IP],
+    ['a network of most events', { ip: '0.0.0.0/0' }, 'Event_pkey'],
     ['an address', { address: ADDRESS }, 'Event_tenantId_addressHash_era_xid_seq_idx'],
     [
       'an address and types',

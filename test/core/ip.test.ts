@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { normalizeIp, toSite } from '../../src/core/network/ip.ts'
+import { createNetworkMatcher, normalizeIp, normalizeNetwork, toSite } from '../../src/core/network/ip.ts'
 
 describe('normalizeIp', () => {
   test.each([
@@ -19,6 +19,46 @@ describe('normalizeIp', () => {
     ['', null],
   ])('returns for %j: %j', (given, kept) => {
     expect(normalizeIp(given)).toBe(kept)
+  })
+})
+
+describe('normalizeNetwork', () => {
+  test.each([
+    ['203.0.113.7', '203.0.113.7'],
+    ['::ffff:203.0.113.7', '203.0.113.7'],
+    ['203.0.113.0/24', '203.0.113.0/24'],
+    ['203.0.113.7/24', '203.0.113.0/24'],
+    ['203.0.113.7/32', '203.0.113.7'],
+    ['203.0.113.7/0', '0.0.0.0/0'],
+    ['2001:DB8::1/32', '2001:db8::/32'],
+    ['2001:db8::1/128', '2001:db8::1'],
+    ['::ffff:203.0.113.7/120', '203.0.113.0/24'],
+    ['::ffff:203.0.113.7/95', null],
+    ['::1.2.3.4/64', '::/64'],
+    ['203.0.113.0/33', null],
+    ['2001:db8::/129', null],
+    ['203.0.113.0/', null],
+    ['203.0.113.0/08', null],
+    ['203.0.113.0/-1', null],
+    ['203.0.113.0/255.255.255.0', null],
+    ['203.0.113/24', null],
+    ['/24', null],
+    ['unknown/24', null],
+    ['', null],
+  ])('returns for %j: %j', (given, kept) => {
+    expect(normalizeNetwork(given)).toBe(kept)
+  })
+})
+
+describe('createNetworkMatcher', () => {
+  test.each([
+    ['203.0.113.7', ['203.0.113.7'], ['203.0.113.8', null]],
+    ['203.0.113.0/25', ['203.0.113.0', '203.0.113.127'], ['203.0.113.128', '2001:db8::1', null]],
+    ['2001:db8::/32', ['2001:db8::1', '2001:db8:ffff::'], ['2001:db9::', '203.0.113.7', null]],
+    ['::/0', ['2001:db8::1'], ['203.0.113.7']],
+  ])('finds in %s: %j, and not %j', (network, inside, outside) => {
+    const isInside = createNetworkMatcher(network)
+    expect([...inside, ...outside].filter(isInside)).toEqual(inside)
   })
 })
 

@@ -64,6 +64,28 @@ describe('a filter of events', () => {
       ({ requestId, type }) => requestId === ADMIN_REQUEST_ID && !type.endsWith('.refreshed'),
       3,
     ],
+    ['an IP address', () => ({ ip: '203.0.113.9' }), ({ ip }) => ip === '203.0.113.9', 4],
+    [
+      'an IP address in another notation',
+      () => ({ ip: '::FFFF:cb00:7109' }),
+      ({ ip }) => ip === '203.0.113.9',
+      4,
+    ],
+    ['a network', () => ({ ip: '203.0.113.0/24' }), ({ ip }) => ip?.startsWith('203.0.113.') ?? false, 4],
+    ['a network of IPv6', () => ({ ip: '2001:db8::/32' }), () => false, 0],
+    ['every address of IPv4', () => ({ ip: '0.0.0.0/0' }), ({ ip }) => ip !== null, 5],
+    [
+      'an IP address and types',
+      () => ({ ip: '203.0.113.9', types: ['user.locked'] }),
+      ({ ip, type }) => ip === '203.0.113.9' && type === 'user.locked',
+      1,
+    ],
+    [
+      'a network and types',
+      () => ({ ip: '203.0.113.0/24', types: ['user.locked', 'user.updated'] }),
+      ({ ip, type }) => ip === '203.0.113.9' && ['user.locked', 'user.updated'].includes(type),
+      2,
+    ],
     [
       'a subject and types',
       ({ userId }) => ({ subjectId: userId, types: ['user.locked', 'session.started'] }),
@@ -150,6 +172,9 @@ describe('a filter of events', () => {
       ['actorId'],
     ],
     [{ subjectId: '', actorId: 'user_1' }, '&subjectId=&actorId=user_1', ['actorId', 'subjectId']],
+    ...['', 'unknown', '203.0.113.0/33', '203.0.113', 'fe80::1%eth0', '2001:db8::/64/64'].map(
+      (ip): [object, string, string[]] => [{ ip }, `&ip=${encodeURIComponent(ip)}`, ['ip']],
+    ),
     [{ subjectId: 'x'.repeat(201) }, `&subjectId=${'x'.repeat(201)}`, ['subjectId']],
   ])('%j is rejected with the names of the fields', async ([filter, parameters, fields], { rest, gql }) => {
     const answer = await rest('GET', `/events?pageSize=5${parameters}`)

@@ -1,5 +1,6 @@
 import { createClient as createSseClient } from 'graphql-sse'
 import { describe, expect } from 'vitest'
+import { recordEvents } from '../../src/events/log.ts'
 import { revokeSession } from '../../src/sessions/revoke-sessions.ts'
 import { createUser, lockUser, unlockUser } from '../../src/users/users.ts'
 import { ctxFor, newTenant, tokenFor } from '../support/actors.ts'
@@ -88,6 +89,45 @@ describe('the events of a session and of a lock', () => {
     const sessionId = await startApiSession(userId)
     await revokeSession(ctx, sessionId)
     expect((await ends.next())?.data?.data.sessionChanged).toMatchObject({ kind: 'ENDED', reason: 'REVOKED' })
+  })
+})
+
+describe('a subscription to the events of an IP address or of a network', () => {
+  const FROM = [
+    '203.0.113.7',
+    '203.0.114.7',
+    null,
+    '2001:db8::7',
+    '203.0.113.8',
+    '203.0.113.7',
+    '2001:db8::7',
+  ]
+
+  test.for(['203.0.113.7', '::FFFF:203.0.113.7', '203.0.113.0/24', '2001:db8::/32', '0.0.0.0/0'])(
+    'by %s delivers the events that the list has',
+    async (ip, { tenant, token, ctx, server, follow }) => {
+      const types = ['CONSENT_GRANTED']
+      const reader = await follow(EVENTS, { types, ip })
+      for (const from of FROM)
+        await ctx.db.transaction((tx) =>
+          recordEvents(tx, { ...ctx, ip: from }, [
+            { type: 'consent.granted', subjectIds: [ip], detail: { scope: 'openid' } },
+          ]),
+        )
+      await awaitVisible(tenant)
+      const list = `query ($filter: EventFilter) { events(filter: $filter) { nodes { id } } }`
+      const { body } = await server.post(tenant, token, list, { filter: { types, ip, subjectId: ip } })
+      const listed = body.data.events.nodes.map(({ id }: { id: string }) => id)
+      expect(listed.length).toBeGreaterThan(1)
+      const delivered: string[] = []
+      while (delivered.length < listed.length) delivered.push((await reader.next())?.data?.data.events.id)
+      expect(delivered).toEqual(listed)
+    },
+  )
+
+  test('names the argument that is not an address or a network', async ({ tenant, token, server }) => {
+    const { body } = await server.post(tenant, token, EVENTS, { ip: '203.0.113.0/33' })
+    expect(body.errors?.[0]?.extensions).toMatchObject({ code: 'BAD_USER_INPUT', fields: [{ field: 'ip' }] })
   })
 })
 

@@ -21,7 +21,7 @@ const FILL_CLIENTS = `
 
 /** One event every ten seconds, in an earlier era: no open transaction hides it. */
 const FILL_EVENTS = `
-  INSERT INTO "Event" ("tenantId", "id", "era", "xid", "seq", "type", "occurredAt", "userId", "sessionId", "actorUserId", "actorClientId", "subjectIds", "requestId", "addressHash", "deviceId")
+  INSERT INTO "Event" ("tenantId", "id", "era", "xid", "seq", "type", "occurredAt", "userId", "sessionId", "actorUserId", "actorClientId", "subjectIds", "requestId", "addressHash", "deviceId", "ip")
   SELECT $1, $1 || n, 0, n, n, CASE WHEN n % 2000 = 0 THEN 'key.rotated' WHEN n % 5 = 0 THEN 'user.updated' ELSE 'grant.refreshed' END,
     now() - ($2 - n + n % 3) * interval '10 seconds',
     'user_01m7xeb1sbendby702xer' || lpad((n % 1000)::text, 5, '0'),
@@ -30,7 +30,8 @@ const FILL_EVENTS = `
     'client_01m7xeb1sbendby702xer0000' || (n % 3),
     CASE WHEN n % 4 = 0 THEN ARRAY['cred_01m7xeb1sbendby702xer' || lpad((n % 2000)::text, 5, '0')] ELSE '{}' END,
     'request-' || (n % 2000), CASE WHEN n % 10 = 0 THEN sha256((n % 500)::text::bytea) END,
-    CASE WHEN n % 7 = 0 THEN 'device-' || (n % 500) END
+    CASE WHEN n % 7 = 0 THEN 'device-' || (n % 500) END,
+    CASE WHEN n % 3 = 0 THEN NULL WHEN n % 2 = 0 THEN '198.51.100.7' ELSE '203.0.' || (n / 256 % 256) || '.' || (n % 256) END
   FROM generate_series($3::int + 1, $3::int + ${BATCH}) n`
 
 const FILL_USERS = `

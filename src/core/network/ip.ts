@@ -26,6 +26,37 @@ export const normalizeIp = (text: string): string | null =>
   // Here and below: Node accepts one spelling of IPv4 only, which is the canonical one.
   isIPv4(text) ? text : (parseUnmapped(text)?.toString() ?? null)
 
+/** A network in CIDR notation (RFC 4632) without leading zeros. */
+const CIDR = /^([^/]+)\/(0|[1-9]\d{0,2})$/
+
+/**
+ * The canonical spelling of an IP address, as `normalizeIp` returns it, or of a network in CIDR notation; null for other
+ * text. Bits of the host are cleared.
+ */
+export function normalizeNetwork(text: string): string | null {
+  const [, given = text, length] = CIDR.exec(text) ?? []
+  const address = parseUnmapped(given)
+  if (length === undefined || address === null) return address?.toString() ?? null
+  const isMapped = address.kind() !== parseIp(given)?.kind()
+  const bits = Number(length) - (isMapped ? 96 : 0)
+  const size = 8 * address.toByteArray().length
+  if (bits < 0 || bits > size) return null
+  const first = (address instanceof ipaddr.IPv4 ? ipaddr.IPv4 : ipaddr.IPv6).networkAddressFromCIDR(
+    `${address}/${bits}`,
+  )
+  return bits === size ? first.toString() : `${first}/${bits}`
+}
+
+/** Whether an address is a network of `normalizeNetwork`, or in it. Addresses are in their canonical spelling. */
+export function createNetworkMatcher(network: string): (ip: string | null) => boolean {
+  if (!network.includes('/')) return (ip) => ip === network
+  const [first, bits] = ipaddr.parseCIDR(network)
+  return (ip) => {
+    const address = ip === null ? null : ipaddr.parse(ip)
+    return address?.kind() === first.kind() && address.match(first, bits)
+  }
+}
+
 const toPrefix = (address: ipaddr.IPv6, groups: number): string =>
   `${address.parts
     .slice(0, groups)
