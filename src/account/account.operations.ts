@@ -1,5 +1,5 @@
 import { REVOKED_CONSENT } from '../consents/consents.fields.ts'
-import { Conflict, InvalidCredential, NotFound, RateLimited, StepUpRequired } from '../core/errors.ts'
+import { Conflict, InvalidCredential, NotFound, StepUpRequired } from '../core/errors.ts'
 import { defineMutation } from '../operations/mutation.ts'
 import { REVOKED_SESSION, REVOKED_SESSIONS } from '../sessions/sessions.fields.ts'
 import { USER } from '../users/users.operations.ts'
@@ -38,7 +38,7 @@ defineMutation({
     'Sends a code to the new e-mail address of the calling user; confirmEmailChange accepts it within 10 minutes, in the same session.',
   scope: 'account',
   input: RequestAddressChange.email,
-  errors: [StepUpRequired, RateLimited],
+  errors: [StepUpRequired],
   output: REQUESTED_ADDRESS_CHANGE,
   run: (ctx, _ids, input) => requestEmailChange(ctx, input),
 })
@@ -49,12 +49,12 @@ defineMutation({
     'Sends a code to the new phone number of the calling user; confirmPhoneNumberChange accepts it within 10 minutes, in the same session.',
   scope: 'account',
   input: RequestAddressChange.sms,
-  errors: [StepUpRequired, RateLimited],
+  errors: [StepUpRequired],
   output: REQUESTED_ADDRESS_CHANGE,
   run: (ctx, _ids, input) => requestPhoneNumberChange(ctx, input),
 })
 
-const CONFIRM_ERRORS = [InvalidCredential, Conflict, RateLimited] as const
+const CONFIRM_ERRORS = [InvalidCredential, Conflict] as const
 
 defineMutation({
   name: 'confirmEmailChange',

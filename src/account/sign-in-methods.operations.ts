@@ -1,12 +1,5 @@
 import * as z from 'zod'
-import {
-  Conflict,
-  InvalidCredential,
-  NotFound,
-  RateLimited,
-  StepUpRequired,
-  UserLocked,
-} from '../core/errors.ts'
+import { Conflict, InvalidCredential, NotFound, StepUpRequired, UserLocked } from '../core/errors.ts'
 import { EnrollmentTokenCreate, EnrollmentTokenShape } from '../credentials/credentials.fields.ts'
 import { CREDENTIAL } from '../credentials/credentials.operations.ts'
 import { IdpUserLink } from '../idps/idp-users.fields.ts'
@@ -51,7 +44,7 @@ defineMutation({
   scope: 'account',
   targets: ['idpId'],
   input: z.strictObject(VIEWER_PROOFS),
-  errors: [StepUpRequired, Conflict, NotFound, RateLimited],
+  errors: [StepUpRequired, Conflict, NotFound],
   output: { idpUser: IDP_USER },
   run: async (ctx, { idpId }, input) => ({ idpUser: await linkViewerIdpUser(ctx, idpId, input) }),
 })

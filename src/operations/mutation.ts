@@ -1,6 +1,6 @@
 import type * as z from 'zod'
 import type { Ctx } from '../context/context.ts'
-import { Conflict, InvalidInput } from '../core/errors.ts'
+import { Conflict, InvalidInput, RateLimited } from '../core/errors.ts'
 import type { Scope } from '../core/scopes.ts'
 import { builder, type GraphQLTypes, type InputFields } from '../graphql/builder.ts'
 import { getEdgeType } from '../graphql/connection.ts'
@@ -56,7 +56,7 @@ export type Mutation<Name extends Target, Members extends Output> = {
   input?: z.ZodObject
   /** The input may be omitted over REST. */
   isInputOptional?: true
-  /** Expected errors besides InvalidInput. */
+  /** Expected errors besides InvalidInput and, of an operation on the own account, RateLimited: each change is counted. */
   errors?: readonly ExpectedError[]
   output: Members
   /** Objects that the payload of GraphQL has besides, each loaded by the member of the result with its id. */
@@ -156,11 +156,12 @@ function definePayload({ name, scope, rest, output, loaded = {} }: Mutation<Targ
 
 function defineField(mutation: Mutation<Target, Output>): void {
   const { name, summary, scope, isCreation, targets = [], errors = [] } = mutation
-  const access = scope === 'account' ? withAccountScope(summary) : withScope(scope, summary)
+  const isOwn = scope === 'account'
+  const access = isOwn ? withAccountScope(summary) : withScope(scope, summary)
   builder.mutationField(name, (t) =>
     t.field({
       ...(isCreation ? markCreation(access) : access),
-      ...toResultOptions(InvalidInput, ...errors),
+      ...toResultOptions(InvalidInput, ...errors, ...(isOwn ? [RateLimited] : [])),
       type: definePayload(mutation),
       args: {
         input: t.arg({ type: defineInput(mutation), required: true, description: `The input of ${name}.` }),

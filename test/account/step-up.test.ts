@@ -1,5 +1,6 @@
 import { describe, expect } from 'vitest'
 import { STEP_UP_MAX_AGE_SECONDS } from '../../src/account/step-up.ts'
+import { takeAnnouncedChange, takeChange } from '../../src/coordination/person-budgets.ts'
 import { newId } from '../../src/core/crypto.ts'
 import { StepUpRequired } from '../../src/core/errors.ts'
 import { getRoleScopes } from '../../src/core/scopes.ts'
@@ -48,6 +49,30 @@ describe('a mutation of the own account', () => {
       })
     },
   )
+
+  test('above the budget of its user is answered with RateLimitedError', async ({
+    tenant,
+    gql,
+    newHolder,
+  }) => {
+    const holder = await newHolder()
+    const user = { userId: holder.userId, grantId: 'any' }
+    for (const [take, limit] of [
+      [takeAnnouncedChange, 30],
+      [takeChange, 300],
+    ] as const)
+      for (let n = 0; n < limit; n++) take(tenant, user)
+    for (const name of names)
+      expect(
+        await bindMutate(gql)(
+          holder,
+          name,
+          INPUTS[name] ?? {},
+          '... on RateLimitedError { retryAfterSeconds }',
+        ),
+        name,
+      ).toMatchObject({ __typename: 'RateLimitedError', retryAfterSeconds: expect.any(Number) })
+  })
 
   test('has the challenge of RFC 9470 in the answer that names its status', () => {
     expect(new StepUpRequired(900, 'urn:vestibule:mfa')).toMatchObject({

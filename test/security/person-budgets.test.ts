@@ -105,7 +105,7 @@ describe('a signed-in user', () => {
     let limited = 0
     for (let n = 0; n < 80; n++) {
       const { body } = await set(n % 2 === 0)
-      if (body.errors?.[0]?.extensions.code === 'RATE_LIMITED') limited += 1
+      if (body.data.setViewerDeletion.__typename === 'RateLimitedError') limited += 1
     }
     const sent = (await inbox.list(signedIn.email)).length - before
     expect(sent).toBeGreaterThan(20)
