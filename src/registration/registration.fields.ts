@@ -1,9 +1,9 @@
 import * as z from 'zod'
 import type { CachedClient } from '../access/client-cache.ts'
 import { AUTH_METHODS, isPublicClient } from '../clients/auth-methods.ts'
+import { canUseGrant, SIGN_IN_GRANT_TYPES } from '../clients/client-grants.ts'
 import { createClientCreateShape } from '../clients/client-inputs.fields.ts'
 import type { Client } from '../clients/clients.ts'
-import { canUseDevices, DEVICE_CODE_GRANT } from '../clients/device-clients.ts'
 import type { FieldIssue } from '../core/errors.ts'
 import { isJsonObject } from '../core/json/json-object.ts'
 import { ACCOUNT_SCOPE, OIDC_SCOPES } from '../core/scopes.ts'
@@ -56,9 +56,6 @@ export const toMemberIssues = (issues: readonly FieldIssue[]): FieldIssue[] =>
     return { field: [MEMBER_BY_FIELD.get(name) ?? name, ...rest].join('.'), description }
   })
 
-/** The grant types of self-registered clients. */
-const GRANT_TYPES = ['authorization_code', 'refresh_token', DEVICE_CODE_GRANT] as const
-
 export const createForbiddenField = (message: string) => z.undefined(message).optional()
 
 /** Members that correspond to no client field. Unknown members are ignored (RFC 7591, section 2). */
@@ -68,7 +65,7 @@ export const ClientMetadata = z.looseObject(
     application_type: oneOf(['web', 'native']).optional(),
     token_endpoint_auth_method: oneOf(AUTH_METHODS).optional(),
     grant_types: z
-      .array(oneOf(GRANT_TYPES), 'must be an array')
+      .array(oneOf(SIGN_IN_GRANT_TYPES), 'must be an array')
       .refine((types) => types.includes('authorization_code'), 'must contain authorization_code')
       .optional(),
     response_types: z
@@ -189,7 +186,7 @@ export function toClientMetadata(client: Client, method: AuthMethod): Record<str
     id_token_signed_response_alg: client.idTokenSigningAlg ?? DEFAULT_SIGNING_ALGORITHM,
     application_type: client.appType === 'native' ? 'native' : 'web',
     token_endpoint_auth_method: method,
-    grant_types: GRANT_TYPES.filter((type) => type !== DEVICE_CODE_GRANT || canUseDevices(client)),
+    grant_types: SIGN_IN_GRANT_TYPES.filter((type) => canUseGrant(client, type)),
     response_types: ['code'],
     subject_type: 'public',
     scope: OIDC_SCOPES.filter((scope) => scope !== ACCOUNT_SCOPE || client.scopes.includes(scope)).join(' '),

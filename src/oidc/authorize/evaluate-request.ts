@@ -1,6 +1,6 @@
 import { findClient } from '../../access/client-cache.ts'
 import { findTenant } from '../../access/tenant-cache.ts'
-import { canUseDevices } from '../../clients/device-clients.ts'
+import { canUseGrant, DEVICE_CODE_GRANT } from '../../clients/client-grants.ts'
 import type { Ctx } from '../../context/context.ts'
 import { addSeconds } from '../../core/time.ts'
 import type { Channel } from '../../model/sign-in-methods.ts'
@@ -100,7 +100,7 @@ async function findProvenUser(ctx: Ctx, { firstProof }: Progress, now: Date): Pr
 /** Whether the client is still allowed to receive the response of the request. */
 const canReceiveResponse = (client: RequestingClient, request: PendingRequest): boolean =>
   request.responseMode === 'device'
-    ? canUseDevices(client)
+    ? canUseGrant(client, DEVICE_CODE_GRANT)
     : request.responseMode === 'account' || isRegisteredRedirect(client, request.redirectUri)
 
 /**

@@ -1,4 +1,4 @@
-import { canUseDevices } from '../../clients/device-clients.ts'
+import { canUseGrant, DEVICE_CODE_GRANT } from '../../clients/client-grants.ts'
 import { newId, randomToken, sha256 } from '../../core/crypto.ts'
 import { issuerOf } from '../../core/issuer.ts'
 import { OAuthError } from '../../core/oauth-error.ts'
@@ -42,7 +42,7 @@ export async function startDeviceAuthorization(
   makeUserCode = createUserCode,
   now = new Date(),
 ): Promise<DeviceAuthorizationResponse> {
-  if (!canUseDevices(client))
+  if (!canUseGrant(client, DEVICE_CODE_GRANT))
     throw new OAuthError('unauthorized_client', 'The client may not use the device grant.', {
       diagnostics: { app_type: client.appType },
     })

@@ -2,6 +2,7 @@ import { DPOP_ALGORITHMS } from '../../access/dpop/dpop.ts'
 import { type ApiPath, apiResourceOf } from '../../access/protected-resources.ts'
 import type { CachedTenant } from '../../access/tenant-cache.ts'
 import { AUTH_METHODS } from '../../clients/auth-methods.ts'
+import { GRANT_TYPES } from '../../clients/client-grants.ts'
 import { issuerOf } from '../../core/issuer.ts'
 import { ACCOUNT_SCOPE, listManagementScopes, OIDC_SCOPES } from '../../core/scopes.ts'
 import { ASSERTION_ALGORITHMS } from '../../keys/public-keys.ts'
@@ -10,7 +11,6 @@ import { LANGUAGES } from '../../languages/catalogs.ts'
 import type { SignUpSettings } from '../../passcodes/sign-up-policy.ts'
 import { buildRegistrationEndpoint, hasRegistration } from '../../registration/registration-endpoint.ts'
 import { CLAIM_DEFINITIONS } from '../../users/claims.ts'
-import { GRANT_TYPE_NAMES } from '../grants/grant-types.ts'
 import { listSupportedAcrs } from '../model/acr.ts'
 import { DISPLAYS, RESPONSE_MODES } from '../model/authorize-request.ts'
 import { listSupportedPrompts } from '../model/prompts.ts'
@@ -75,7 +75,7 @@ export function buildDiscovery(tenant: DiscoverySettings): Record<string, unknow
     scopes_supported: [...OIDC_SCOPES, ...listManagementScopes(tenantId)],
     response_types_supported: ['code'],
     response_modes_supported: RESPONSE_MODES,
-    grant_types_supported: GRANT_TYPE_NAMES,
+    grant_types_supported: GRANT_TYPES,
     subject_types_supported: ['public'],
     id_token_signing_alg_values_supported: SIGNING_ALGORITHMS,
     userinfo_signing_alg_values_supported: SIGNING_ALGORITHMS,

@@ -1,4 +1,4 @@
-import { DEVICE_APP_TYPES, DEVICE_CODE_GRANT } from '../../clients/device-clients.ts'
+import { canUseGrant, DEVICE_CODE_GRANT, GRANT_TYPES, type GrantType } from '../../clients/client-grants.ts'
 import { OAuthError } from '../../core/oauth-error.ts'
 import { requireParameter, type TokenRequest, type TokenResponse } from '../model/token-request.ts'
 import { exchangeCode } from './authorization-code.ts'
@@ -6,39 +6,29 @@ import { issueMachineToken } from './client-credentials.ts'
 import { redeemDeviceCode } from './device-code.ts'
 import { refreshTokens } from './refresh-token.ts'
 
-type GrantType = {
-  handle: (request: TokenRequest) => Promise<TokenResponse>
-  /** The kinds of client that may use it. */
-  appTypes: readonly string[]
+/** The function of each grant type. */
+const HANDLERS: Record<GrantType, (request: TokenRequest) => Promise<TokenResponse>> = {
+  authorization_code: exchangeCode,
+  refresh_token: refreshTokens,
+  client_credentials: issueMachineToken,
+  [DEVICE_CODE_GRANT]: redeemDeviceCode,
 }
-
-/** The kinds of client that sign users in. */
-const SIGN_IN_APP_TYPES = ['web', 'single-page', 'native']
-
-/** The supported grant types. */
-const GRANT_TYPES: Record<string, GrantType> = {
-  authorization_code: { handle: exchangeCode, appTypes: SIGN_IN_APP_TYPES },
-  refresh_token: { handle: refreshTokens, appTypes: SIGN_IN_APP_TYPES },
-  client_credentials: { handle: issueMachineToken, appTypes: ['machine'] },
-  [DEVICE_CODE_GRANT]: { handle: redeemDeviceCode, appTypes: DEVICE_APP_TYPES },
-}
-export const GRANT_TYPE_NAMES = Object.keys(GRANT_TYPES)
+const isGrantType = (type: string): type is GrantType => Object.hasOwn(HANDLERS, type)
 
 /** Dispatches a token request by its grant_type (RFC 6749, section 3.2). Throws OAuthError. */
 export async function handleTokenRequest(request: TokenRequest): Promise<TokenResponse> {
   const type = requireParameter(request.form, 'grant_type')
-  const grantType = Object.hasOwn(GRANT_TYPES, type) ? GRANT_TYPES[type] : undefined
-  if (!grantType)
-    throw new OAuthError('unsupported_grant_type', `Supported grant types: ${GRANT_TYPE_NAMES.join(', ')}.`, {
+  if (!isGrantType(type))
+    throw new OAuthError('unsupported_grant_type', `Supported grant types: ${GRANT_TYPES.join(', ')}.`, {
       diagnostics: { given: type },
     })
   const { appType, dpopBoundAccessTokens } = request.client
-  if (!grantType.appTypes.includes(appType))
+  if (!canUseGrant(request.client, type))
     throw new OAuthError('unauthorized_client', 'The client may not use this grant_type.', {
       diagnostics: { app_type: appType },
     })
   // Before a code is used (RFC 9449, section 5.2).
   if (dpopBoundAccessTokens && request.dpopJkt === null)
     throw new OAuthError('invalid_request', 'This client must use DPoP: the DPoP header is missing.')
-  return grantType.handle(request)
+  return HANDLERS[type](request)
 }
