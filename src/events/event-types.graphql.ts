@@ -2,9 +2,9 @@ import { builder } from '../graphql/builder.ts'
 import type { GraphQLContext } from '../graphql/context.ts'
 import { withPublicAccess, withScope, withScopeOrOwner } from '../graphql/field-access.ts'
 import { SessionRef, UserRef } from '../graphql/object-refs.ts'
-import { getEnumType } from '../graphql/shape-fields.ts'
+import { buildObjectFields, getEnumType } from '../graphql/shape-fields.ts'
 import { Actor, toActor } from './event-actor.graphql.ts'
-import { EVENT_TYPE } from './list.fields.ts'
+import { EVENT_TYPE, EventShape } from './list.fields.ts'
 import { getSubjectIds } from './list.ts'
 import type { LogEvent } from './log.ts'
 import { type EndReason, SESSION_END_REASONS } from './reasons.ts'
@@ -44,6 +44,8 @@ const SessionEndReason = builder.enumType('SessionEndReason', {
 
 const UserLockEventType = createKindType('UserLockEventType', 'What happened to a user.', 'UserLockEvent')
 
+const { occurredAt, requestId, deviceId, changedFields, detail } = EventShape.shape
+
 export const EventInterface = builder.interfaceRef<LogEvent>('Event').implement({
   ...withPublicAccess("An event of the tenant's append-only event log."),
   fields: (t) => ({
@@ -59,21 +61,13 @@ export const EventInterface = builder.interfaceRef<LogEvent>('Event').implement(
     typeName: t.exposeString('type', {
       description: 'The name of the type in REST, such as session.started.',
     }),
-    occurredAt: t.expose('occurredAt', { type: 'DateTime', description: 'When it happened.' }),
     actor: t.field({
       type: Actor,
       nullable: true,
       description: 'The user or client that caused it; null for the platform itself.',
       resolve: toActor,
     }),
-    requestId: t.exposeString('requestId', {
-      nullable: true,
-      description: 'Id of the request that caused it.',
-    }),
-    deviceId: t.exposeString('deviceId', {
-      nullable: true,
-      description: 'The device that the caller named by a device token; null without one.',
-    }),
+    ...buildObjectFields(t as never, { occurredAt, requestId, deviceId }),
   }),
   resolveType: (event) => resolveEventType(event),
 })
@@ -152,14 +146,7 @@ builder.objectRef<LogEvent>('AuditEvent').implement({
       description: 'Ids of its subjects: the user, the session, then other objects.',
       resolve: getSubjectIds,
     }),
-    changedFields: t.exposeStringList('changedFields', {
-      description: 'Names of the changed fields, without values.',
-    }),
-    detail: t.expose('detail', {
-      type: 'JSONObject',
-      nullable: true,
-      description: 'Further facts, depending on the type.',
-    }),
+    ...buildObjectFields(t as never, { changedFields, detail }),
   }),
 })
 
