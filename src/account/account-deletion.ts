@@ -33,7 +33,8 @@ export const findViewerDeletion = (ctx: Ctx): Promise<AccountDeletion | null> =>
  * nothing. The user is told how to keep the account. Throws InvalidInput when the tenant does not permit it, and as
  * requireStepUp.
  */
-export async function requestViewerDeletion(ctx: Ctx, now = new Date()): Promise<AccountDeletion> {
+export async function requestViewerDeletion(ctx: Ctx): Promise<AccountDeletion> {
+  const now = new Date()
   const { userId } = await requireStepUp(ctx, now)
   const days = await findDeletionDays(ctx)
   if (days === 0)
@@ -50,14 +51,14 @@ export async function requestViewerDeletion(ctx: Ctx, now = new Date()): Promise
 }
 
 /** Cancels the caller's request to be deleted, if there is one. One statement. Throws Unauthenticated and Forbidden. */
-export async function cancelViewerDeletion(ctx: Ctx, now = new Date()): Promise<{ isCanceled: boolean }> {
+export async function cancelViewerDeletion(ctx: Ctx): Promise<{ isCanceled: boolean }> {
   const { userId } = requireOwnChange(ctx)
   const isCanceled = await deleteDeletion(
     ctx.db,
     userId,
     createEventRow(ctx, createEvent('user.deletion_canceled', { userId })),
   )
-  if (isCanceled) announceDeletionCanceled(ctx, userId, now)
+  if (isCanceled) announceDeletionCanceled(ctx, userId, new Date())
   return { isCanceled }
 }
 

@@ -106,8 +106,8 @@ export async function confirmEmailChange(ctx: Ctx, input: unknown, now = new Dat
 }
 
 /** Sets the phone number, like confirmEmailChange. */
-export async function confirmPhoneNumberChange(ctx: Ctx, input: unknown, now = new Date()): Promise<User> {
+export async function confirmPhoneNumberChange(ctx: Ctx, input: unknown): Promise<User> {
   requireOwnAccount(ctx)
   const { phoneNumber, code } = parseInput(ConfirmAddressChange.sms, input)
-  return confirmAddressChange(ctx, phoneNumber, code, now)
+  return confirmAddressChange(ctx, phoneNumber, code, new Date())
 }

@@ -12,8 +12,8 @@ import { requireStepUp } from './step-up.ts'
  * Removes the caller's phone number. Throws InvalidInput when it is another number, or without a verified
  * e-mail address, so that the caller can still sign in; and StepUpRequired.
  */
-export async function removeViewerPhoneNumber(ctx: Ctx, input: unknown, now = new Date()): Promise<User> {
-  const { userId } = await requireStepUp(ctx, now)
+export async function removeViewerPhoneNumber(ctx: Ctx, input: unknown): Promise<User> {
+  const { userId } = await requireStepUp(ctx)
   const { phoneNumber } = parseInput(RemovePhoneNumber, input)
   const { phoneNumberKey } = await getUser(ctx, userId)
   if (phoneNumberKey === null || toPhoneNumberKey(phoneNumber) !== phoneNumberKey)

@@ -140,8 +140,8 @@ export async function requestEmailChange(ctx: Ctx, input: unknown, now = new Dat
 }
 
 /** Sends a code to the new phone number by text message, like requestEmailChange. */
-export async function requestPhoneNumberChange(ctx: Ctx, input: unknown, now = new Date()) {
-  return requestAddressChange(ctx, parseInput(RequestAddressChange.sms, input).phoneNumber, now)
+export async function requestPhoneNumberChange(ctx: Ctx, input: unknown) {
+  return requestAddressChange(ctx, parseInput(RequestAddressChange.sms, input).phoneNumber, new Date())
 }
 
 /** The new addresses of the caller that wait for their code, as they were entered, by channel. */

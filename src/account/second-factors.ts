@@ -18,7 +18,8 @@ import { requireStepUp } from './step-up.ts'
  * Creates a key for the caller's authenticator app. It counts once confirmViewerTotp got a code of the app, in
  * the same session, within 15 minutes. Throws InvalidInput and StepUpRequired.
  */
-export async function createViewerTotp(ctx: Ctx, input: unknown, now = new Date()): Promise<TotpEnrollment> {
+export async function createViewerTotp(ctx: Ctx, input: unknown): Promise<TotpEnrollment> {
+  const now = new Date()
   const { userId, sessionId } = await requireStepUp(ctx, now)
   const { accountName } = parseInput(CreateViewerTotp, input)
   const name = accountName ?? selectAccountLabel(await getUser(ctx, userId))
@@ -32,7 +33,8 @@ export async function createViewerTotp(ctx: Ctx, input: unknown, now = new Date(
  * Stores the caller's authenticator app; it replaces an earlier one. Throws InvalidInput, InvalidCredential,
  * UserLocked and StepUpRequired.
  */
-export async function confirmViewerTotp(ctx: Ctx, input: unknown, now = new Date()): Promise<CredentialRow> {
+export async function confirmViewerTotp(ctx: Ctx, input: unknown): Promise<CredentialRow> {
+  const now = new Date()
   const { userId, sessionId } = await requireStepUp(ctx, now)
   const entered = parseInput(ConfirmViewerTotp, input)
   const { credentialId } = await finishTotpEnrollment(ctx, { userId, place: sessionId }, entered, now)
@@ -46,8 +48,8 @@ export async function confirmViewerTotp(ctx: Ctx, input: unknown, now = new Date
 export async function createViewerRecoveryCodes(
   ctx: Ctx,
   input: unknown,
-  now = new Date(),
 ): Promise<{ credential: CredentialRow; codes: string[] }> {
+  const now = new Date()
   const { userId } = await requireStepUp(ctx, now)
   const { replace } = parseInput(CreateViewerRecoveryCodes, input)
   const { credentialId, codes } = await createRecoveryCodes(ctx, userId, { replace: replace === true }, now)

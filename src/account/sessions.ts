@@ -30,8 +30,8 @@ export async function revokeViewerSession(
 export async function revokeViewerSessions(
   ctx: Ctx,
   input: unknown,
-  now = new Date(),
 ): Promise<{ revokedSessionIds: string[] }> {
+  const now = new Date()
   const { userId, sessionId } = requireOwnChange(ctx)
   const { includeCurrent } = parseInput(RevokeViewerSessions, input)
   if (includeCurrent) return revokeUserSessions(ctx, userId, { assertAllowed: () => {}, now })

@@ -209,8 +209,8 @@ export async function createCredentialEnrollmentToken(
   ctx: Ctx,
   userId: string,
   input: unknown,
-  now = new Date(),
 ): Promise<EnrollmentLinks> {
+  const now = new Date()
   const token = randomToken()
   const { user, recipient, recovery } = await storeEnrollmentToken(ctx, userId, token, input, now)
   try {

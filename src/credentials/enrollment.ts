@@ -40,13 +40,9 @@ const createExpiredLinkError = () =>
   )
 
 /** Finds the user of a valid enrollment token, or null. Counts against the budget of the network. */
-export async function findEnrollment(
-  ctx: Ctx,
-  token: string,
-  now = new Date(),
-): Promise<{ label: string } | null> {
+export async function findEnrollment(ctx: Ctx, token: string): Promise<{ label: string } | null> {
   await consumeLimit('enrollCredential', ctx.tenant, ctx.ip)
-  const live = await selectLiveEnrollment(ctx.db, sha256(token), now)
+  const live = await selectLiveEnrollment(ctx.db, sha256(token), new Date())
   return live && { label: selectAccountLabel(live) }
 }
 
@@ -111,8 +107,8 @@ export async function finishEnrollment(
   ctx: Ctx,
   { token, response }: EnrollmentFinish,
   device: Device,
-  now = new Date(),
 ): Promise<{ credentialId: string }> {
+  const now = new Date()
   const tokenHash = sha256(token)
   const challenge = readChallenge(response.response.clientDataJSON)
   const userId = await consumeEnrollmentChallenge(ctx.db, tokenHash, challenge, now)

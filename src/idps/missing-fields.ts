@@ -15,8 +15,8 @@ export function listMissingFields(
     /** As `findSecretExpiry`; text in a cached tenant. */
     clientSecretExpiresAt: Date | string | null
   } & ({ clientSecret: string | null } | { hasClientSecret: boolean }),
-  now = new Date(),
 ): RequirableField[] {
+  const now = new Date()
   const { requires = [], requiresWithSecret = [] } = PROVIDER_TYPES[row.type as IdpType]
   const hasSecret = 'clientSecret' in row ? row.clientSecret : row.hasClientSecret
   const expiry = row.clientSecretExpiresAt ? new Date(row.clientSecretExpiresAt) : null

@@ -28,12 +28,11 @@ const toAcceptable = ({ tenant }: Ctx, token: string, now: Date) => ({
 export async function findAcceptableInvitation(
   ctx: Ctx,
   token: string,
-  now = new Date(),
 ): Promise<AcceptableInvitation | null> {
   await consumeLimit('openInvitation', ctx.tenant, ctx.ip)
   const { prisma } = ctx.db
   const found = await prisma.invitation.findFirst({
-    where: toAcceptable(ctx, token, now),
+    where: toAcceptable(ctx, token, new Date()),
     omit: { ...HIDDEN_COLUMNS, emailKey: false },
   })
   if (!found) return null
@@ -63,8 +62,8 @@ export async function acceptInvitation(
   token: string,
   invitation: AcceptableInvitation,
   { fields, terms }: NewUserForm,
-  now = new Date(),
 ): Promise<AcceptedInvitation | null> {
+  const now = new Date()
   const { id, email, name, roles, locale, clientId } = invitation
   const address = parseAddress(email)
   if (!address) return null

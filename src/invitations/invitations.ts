@@ -149,8 +149,8 @@ export async function createInvitation(ctx: Ctx, input: unknown, now = new Date(
 export async function createInvitationLink(
   ctx: Ctx,
   input: unknown,
-  now = new Date(),
 ): Promise<{ invitation: Invitation; uri: string }> {
+  const now = new Date()
   const { invitation, uri } = await storeInvitation(ctx, input, now)
   return { invitation: toInvitation(invitation, now), uri }
 }

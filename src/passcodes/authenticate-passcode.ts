@@ -22,11 +22,8 @@ export type AuthenticatedPasscode = { session: SessionRow | null; sessionToken: 
  * to its user, where the tenant wants it. Throws InvalidInput, RateLimited (by the network of metadata.ipAddress, when
  * given), and RejectedCode, whose message is one for all reasons.
  */
-export async function authenticatePasscode(
-  callerCtx: Ctx,
-  input: unknown,
-  now = new Date(),
-): Promise<AuthenticatedPasscode> {
+export async function authenticatePasscode(callerCtx: Ctx, input: unknown): Promise<AuthenticatedPasscode> {
+  const now = new Date()
   const { to, code, sessionExpirationMinutes, metadata } = parseInput(AuthenticatePasscode, input)
   const { ipAddress, userAgent } = metadata
   const ctx = withDevice(callerCtx, metadata)

@@ -193,8 +193,8 @@ export async function verifySignInPasscode(
   to: string,
   code: string,
   { clientId, origin, present = [], needsSecondFactor = () => false, codes }: SignInContext,
-  now = new Date(),
 ): Promise<SignedInUser | ProvenOwner | null> {
+  const now = new Date()
   const address = parseAddress(to)
   if (!address) throw new InvalidInput([{ field: 'to', description: 'must be an e-mail address' }])
   await limitUnauthenticated('authenticatePasscode', ctx, { isKnown: isKnownBrowser(origin) })

@@ -117,12 +117,8 @@ async function requireRecipient(
  * sign in), NotFound without createUser, UserLocked, RateLimited, and Unavailable when the message could not
  * be delivered.
  */
-export async function sendPasscode(
-  callerCtx: Ctx,
-  channel: Channel,
-  input: unknown,
-  now = new Date(),
-): Promise<SentPasscode> {
+export async function sendPasscode(callerCtx: Ctx, channel: Channel, input: unknown): Promise<SentPasscode> {
+  const now = new Date()
   const request = parseInput(SendPasscode[channel], input)
   const { to, metadata } = request
   const ctx = withDevice(callerCtx, metadata)
@@ -198,8 +194,8 @@ export async function sendSignInPasscode(
   ctx: Ctx,
   to: string,
   { clientId, origin }: SignInPasscodeRequest,
-  now = new Date(),
 ): Promise<{ digits: 6 | 10 } | null> {
+  const now = new Date()
   const address = parseAddress(to)
   if (!address) throw new InvalidInput([{ field: 'to', description: 'must be an e-mail address' }])
   const { channel, key } = address

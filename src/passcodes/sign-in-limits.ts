@@ -25,9 +25,9 @@ export async function findSignInLimits(
 }
 
 /** Those of one user. Throws NotFound. */
-export async function listSignInLimits(ctx: Ctx, userId: string, now = new Date()): Promise<SignInLimit[]> {
+export async function listSignInLimits(ctx: Ctx, userId: string): Promise<SignInLimit[]> {
   const { id } = await getUser(ctx, userId)
-  const [found] = await findSignInLimits(ctx.db, [id], now)
+  const [found] = await findSignInLimits(ctx.db, [id])
   return found?.limits ?? []
 }
 

@@ -64,8 +64,8 @@ export async function loadDocumentClient(
   ctx: Ctx,
   { clientIdMetadataDocuments }: CachedTenant,
   clientId: string,
-  now = new Date(),
 ): Promise<void> {
+  const now = new Date()
   if (!clientIdMetadataDocuments || !isDocumentClientId(clientId)) return
   const known = await findClient(ctx.tenant, clientId)
   if (known && (known.registeredBy !== 'document' || computeFreshUntilMs(known) > now.getTime())) return

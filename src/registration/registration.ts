@@ -61,8 +61,8 @@ export async function registerClient(
   tenant: CachedTenant,
   authorization: string | null,
   readBody: () => Promise<unknown>,
-  now = new Date(),
 ): Promise<object> {
+  const now = new Date()
   await requireRegistrationEnabled(ctx, tenant)
   const isOpen = tenant.openRegistration && authorization === null
   const { isReviewed, ...permission } = isOpen

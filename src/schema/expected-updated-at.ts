@@ -32,5 +32,4 @@ export function assertExpectedUpdatedAt(input: unknown, current: Date): void {
 }
 
 /** The updatedAt of a changed row: now, and at least a millisecond after that of the locked one. */
-export const moveForward = (current: Date, now = new Date()): Date =>
-  new Date(Math.max(now.getTime(), current.getTime() + 1))
+export const moveForward = (current: Date): Date => new Date(Math.max(Date.now(), current.getTime() + 1))

@@ -85,12 +85,12 @@ export function selectSessionList(
  * start. One statement, and one more for totalSize. Throws InvalidInput, also for a combination of filter and
  * order without an index (SESSION_LISTS).
  */
-export async function listSessions(ctx: Ctx, args: ListArgs, now = new Date()): Promise<Page<SessionRow>> {
+export async function listSessions(ctx: Ctx, args: ListArgs): Promise<Page<SessionRow>> {
   const { filter, orderBy, descending } = parseListArgs(args, SESSION_FILTER, SESSION_ORDER)
   const { order } = selectSessionList(filter, orderBy)
   const name = `${ctx.tenant}:sessions:${order}:${descending}:${JSON.stringify(filter)}`
   const paging = parsePaging(ctx, args, name)
-  const query = { filter, order, descending, now }
+  const query = { filter, order, descending, now: new Date() }
   const rows = await selectSessionPage(ctx.db, query, paging)
   const values = new Map(rows.map(({ session, value }) => [session.id, value]))
   return toPage(

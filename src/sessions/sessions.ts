@@ -214,7 +214,7 @@ export async function findBrowserSession(
  * The condition of active sessions in a Prisma `where`. A lock ends the sessions of the user, so it needs no
  * condition.
  */
-export const buildActiveCondition = (now = new Date()) => ({ endedAt: null, expiresAt: { gt: now } })
+export const buildActiveCondition = () => ({ endedAt: null, expiresAt: { gt: new Date() } })
 const HIDDEN_COLUMNS = { tokenHash: true, previousTokenHash: true } as const
 
 /**

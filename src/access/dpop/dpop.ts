@@ -180,8 +180,8 @@ function selectNextNonce(nonce: unknown, now: Date): string | null {
 export async function verifyProof(
   request: ProvableRequest,
   accessToken: string | null = null,
-  now = new Date(),
 ): Promise<VerifiedProof> {
+  const now = new Date()
   if (!request.proof)
     throw createInvalidProofError('The DPoP header is missing.', {
       reason: 'the DPoP header is missing or empty',

@@ -33,8 +33,8 @@ export async function announceRecovery(
 }
 
 /** When a waiting link starts to work; null for any other link. */
-export async function findWaitingEnrollment(ctx: Ctx, token: string, now = new Date()): Promise<Date | null> {
-  const where = { tenantId: ctx.tenant, tokenHash: sha256(token), usedAt: null, usableAt: { gt: now } }
+export async function findWaitingEnrollment(ctx: Ctx, token: string): Promise<Date | null> {
+  const where = { tenantId: ctx.tenant, tokenHash: sha256(token), usedAt: null, usableAt: { gt: new Date() } }
   const found = await ctx.db.prisma.enrollmentToken.findFirst({ where, select: { usableAt: true } })
   return found?.usableAt ?? null
 }
@@ -48,13 +48,14 @@ const toCancelable = ({ tenant }: Ctx, token: string, now: Date) => ({
 })
 
 /** Whether a link can be canceled with this token. Counts against the budget of the network. */
-export async function isCancelable(ctx: Ctx, token: string, now = new Date()): Promise<boolean> {
+export async function isCancelable(ctx: Ctx, token: string): Promise<boolean> {
   await consumeLimit('enrollCredential', ctx.tenant, ctx.ip)
-  return (await ctx.db.prisma.enrollmentToken.count({ where: toCancelable(ctx, token, now) })) > 0
+  return (await ctx.db.prisma.enrollmentToken.count({ where: toCancelable(ctx, token, new Date()) })) > 0
 }
 
 /** Cancels a link, with its event; false when it was used, canceled or replaced before. */
-export async function cancelRecovery(ctx: Ctx, token: string, now = new Date()): Promise<boolean> {
+export async function cancelRecovery(ctx: Ctx, token: string): Promise<boolean> {
+  const now = new Date()
   await consumeLimit('enrollCredential', ctx.tenant, ctx.ip)
   return ctx.db.transaction(async (tx) => {
     const [canceled] = await tx.prisma.enrollmentToken.updateManyAndReturn({

@@ -112,8 +112,8 @@ export async function evaluateRequest(
   request: PendingRequest,
   progress: Progress,
   tokens: readonly string[],
-  now = new Date(),
 ): Promise<AuthorizationState> {
+  const now = new Date()
   const terms = await findRequestTerms(ctx, request)
   const { accounts, ...choice } = await findAccounts(
     ctx,

@@ -54,8 +54,8 @@ export async function storePushedRequest(
   db: Db,
   clientId: string,
   params: URLSearchParams,
-  now = new Date(),
 ): Promise<PushedRequestResponse> {
+  const now = new Date()
   const reference = randomToken()
   await insertPushedRequest(db, {
     requestHash: sha256(reference),
@@ -91,11 +91,7 @@ type RequestInUse = { params: URLSearchParams; signIn?: ResumableSignIn } | { pe
  * Throws OAuthError invalid_request_uri, not redirected, because the redirect_uri is unknown. One statement.
  * See docs/decisions/0125.
  */
-export async function openPushedRequest(
-  db: Db,
-  params: URLSearchParams,
-  now = new Date(),
-): Promise<RequestInUse> {
+export async function openPushedRequest(db: Db, params: URLSearchParams): Promise<RequestInUse> {
   const clientId = readParameter(params, 'client_id')
   if (!clientId || !isClientId(clientId))
     throw createUnredirectableError('client_id is missing, repeated or malformed.')
@@ -103,7 +99,7 @@ export async function openPushedRequest(
   const handle = computeHandle(reference)
   const requestHash = sha256(reference)
   const { parameters, expiresAt, isPending } = await usePushedRequest(db, {
-    ...{ requestHash, handleHash: hashHandle({ handle }), clientId, now },
+    ...{ requestHash, handleHash: hashHandle({ handle }), clientId, now: new Date() },
   })
   if (parameters && expiresAt)
     return { params: new URLSearchParams(parameters), signIn: { handle, resumableUntil: expiresAt } }

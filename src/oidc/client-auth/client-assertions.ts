@@ -153,8 +153,8 @@ export async function findAssertionIssue(
   >,
   assertion: string,
   endpoint: string,
-  now = new Date(),
 ): Promise<Diagnostics | null> {
+  const now = new Date()
   if (!client.jwks && !client.jwksUri) return { reason: 'the client has no keys (jwks or jwksUri)' }
   let header: ReturnType<typeof decodeProtectedHeader>
   let claims: AssertionClaims

@@ -40,8 +40,8 @@ const buildVerificationUri = (tenant: string): string => `${issuerOf(tenant)}/de
 export async function startDeviceAuthorization(
   { ctx, tenant, client, form, resources: requested }: TokenRequest,
   makeUserCode = createUserCode,
-  now = new Date(),
 ): Promise<DeviceAuthorizationResponse> {
+  const now = new Date()
   if (!canUseGrant(client, DEVICE_CODE_GRANT))
     throw new OAuthError('unauthorized_client', 'The client may not use the device grant.', {
       diagnostics: { app_type: client.appType },

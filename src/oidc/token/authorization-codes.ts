@@ -100,8 +100,8 @@ export async function redeemCode(
   contents: CodeContents | null,
   presented: PresentedCode,
   refreshSecret: string,
-  now = new Date(),
 ): Promise<NewGrant> {
+  const now = new Date()
   if (!contents) throw createRejection({ reason: 'the code is unknown: it was not issued here' })
   const computedChallenge = presented.codeVerifier === null ? null : sha256Base64url(presented.codeVerifier)
   const mismatch = diagnosePresentedCode(

@@ -17,8 +17,8 @@ export async function startClientSession(
   ctx: Ctx,
   client: { id: string; appType: string },
   grant: { grantId: string; userId: string; sessionId: string },
-  now = new Date(),
 ): Promise<string> {
+  const now = new Date()
   try {
     const { token } = await startSession(
       ctx.db,

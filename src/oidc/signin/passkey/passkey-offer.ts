@@ -76,7 +76,8 @@ function canOffer(signIn: SignInStep, since: Date): boolean {
  * Opens the offer of a passkey to the user before the request is answered, once in 30 days for a user. True when it is
  * open. One statement if it may be useful, none otherwise.
  */
-export async function openUsefulOffer(signIn: SignInStep, now = new Date()): Promise<boolean> {
+export async function openUsefulOffer(signIn: SignInStep): Promise<boolean> {
+  const now = new Date()
   if (findOfferedUser(signIn)) return true
   const since = addSeconds(now, -OFFER_INTERVAL_SECONDS)
   const { call, interaction, authorization } = signIn
@@ -110,8 +111,8 @@ export async function createOfferedPasskey(
   signIn: SignInStep,
   state: SignInState,
   { registration, device }: CreatedPasskey,
-  now = new Date(),
 ): Promise<void> {
+  const now = new Date()
   const { interaction } = signIn
   const { ctx } = signIn.call
   const replaced = findReplacedPasskey(signIn)

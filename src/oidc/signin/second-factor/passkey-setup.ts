@@ -32,8 +32,8 @@ export async function signInByNewPasskey(
   signIn: SignInStep,
   found: SecondFactorUser,
   { registration, device }: CreatedPasskey,
-  now = new Date(),
 ): Promise<EnteredAccount> {
+  const now = new Date()
   const { interaction, authorization } = signIn
   const { ctx } = signIn.call
   const { user, first } = found

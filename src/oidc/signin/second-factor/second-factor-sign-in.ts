@@ -102,8 +102,8 @@ export async function signInBySecondFactor(
   signIn: SignInStep,
   found: SecondFactorUser,
   { method, code, browser }: { method: SecondFactorName; code: string; browser: string | null },
-  now = new Date(),
 ): Promise<EnteredAccount> {
+  const now = new Date()
   const { ctx } = signIn.call
   const { interaction } = signIn
   const { user, first } = found

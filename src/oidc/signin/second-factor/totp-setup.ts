@@ -75,8 +75,8 @@ const toOwner = (interaction: Interaction, userId: string): TotpOwner => ({
 export async function prepareTotpSetup(
   { call, interaction }: SignInStep,
   { user }: SecondFactorUser,
-  now = new Date(),
 ): Promise<TotpEnrollment> {
+  const now = new Date()
   const { ctx } = call
   const owner = toOwner(interaction, user.userId)
   const accountName = selectAccountLabel(user)
@@ -98,8 +98,8 @@ export async function signInByNewTotp(
   signIn: SignInStep,
   found: SecondFactorUser,
   code: string,
-  now = new Date(),
 ): Promise<EnteredAccount> {
+  const now = new Date()
   const { interaction, authorization } = signIn
   const { ctx } = signIn.call
   const { tenant } = ctx

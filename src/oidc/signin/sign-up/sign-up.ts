@@ -31,8 +31,8 @@ type NewAccount = {
 export async function createAccount(
   signIn: SignInStep,
   { address, fields, terms }: NewAccount,
-  now = new Date(),
 ): Promise<{ entered: EnteredAccount | null } | null> {
+  const now = new Date()
   const { interaction } = signIn
   const { ctx } = signIn.call
   const { accounts } = signIn.authorization

@@ -21,8 +21,8 @@ export function formatWaitUntil(time: Date | null | undefined, now: Date, words:
 }
 
 /** The value of Retry-After: seconds. */
-export const computeRetryAfter = ({ retryAt }: InputRejection, now = new Date()): string =>
-  String(Math.max(1, computeWaitSeconds(retryAt ? new Date(retryAt) : null, now)))
+export const computeRetryAfter = ({ retryAt }: InputRejection): string =>
+  String(Math.max(1, computeWaitSeconds(retryAt ? new Date(retryAt) : null, new Date())))
 
 /** The message about a rejected input: that of its reason. A method may have another one. */
 export function describeInputRejection(
