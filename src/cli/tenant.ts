@@ -3,7 +3,8 @@ import { issuerOf } from '../core/issuer.ts'
 import { SYSTEM_TENANT } from '../core/scopes.ts'
 import { MAX_PAGE_SIZE } from '../schema/page.ts'
 import { toSettings, updateSettings } from '../tenants/settings.ts'
-import { createTenant, deleteTenant, listTenants, type Tenant } from '../tenants/tenants.ts'
+import { listTenants } from '../tenants/tenant-list.ts'
+import { createTenant, deleteTenant, type Tenant } from '../tenants/tenants.ts'
 import {
   confirmDeletion,
   createTenantCtx,

@@ -3,7 +3,7 @@ import { isJsonObject } from '../core/json/json-object.ts'
 import { SYSTEM_TENANT } from '../core/scopes.ts'
 import { expectedUpdatedAt } from '../schema/expected-updated-at.ts'
 import { mapShapes } from '../schema/fields.ts'
-import { boolean, integer } from '../schema/input-shapes.ts'
+import { boolean, integer, searchText } from '../schema/input-shapes.ts'
 import { defineFilter, type Given } from '../schema/lists.ts'
 import { CANNOT_BE_CHANGED, isUnchanged, SET_BY_SERVICE } from '../schema/response-only.ts'
 import { checkClientConsistency, REDIRECT_FIELDS, SECRET_FIELD_DEFAULTS } from './client-rules.fields.ts'
@@ -129,6 +129,13 @@ export const SecretRotation = z
 
 /** Which clients a list is about. */
 export const CLIENT_FILTER = defineFilter({
+  search: {
+    shape: searchText,
+    column: null,
+    description:
+      'Parts of the name, the id, the home page or a redirect URI, independent of case and accents. Each word of the search must be found.',
+    example: 'shop example.com',
+  },
   type: { shape: CLIENT_TYPE.shape, description: 'Of this type.' },
   appType: { shape: APP_TYPE.shape, description: 'Of this kind.' },
 })

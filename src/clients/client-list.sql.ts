@@ -9,6 +9,7 @@ import {
   type KeysetOrder,
   type KeysetSource,
 } from '../database/keyset.ts'
+import { buildFoldedSql, buildSearchCondition } from '../database/search-conditions.ts'
 import { boundStatement } from '../database/statement.ts'
 import { Prisma } from '../generated/prisma/client.ts'
 import type { Paging } from '../schema/page.ts'
@@ -21,8 +22,15 @@ const COLUMNS = Object.keys(Prisma.ClientScalarFieldEnum)
   .join(', ')
 const BY_ID: KeysetOrder = { value: null, id: 'k."id"' }
 
+/** What a search looks at. Ids and URLs are ASCII. */
+const SEARCHED_TEXT = `(${buildFoldedSql('k."name"')} || lower(concat(' ', k."id", ' ', k."clientUri", ' ', array_to_string(k."callbacks", ' '))))`
+
 const buildClientConditions = (filter: ClientFilter, bind: BindParameter): string =>
-  [`k."tenantId" = $1`, ...buildFilterConditions(CLIENT_FILTER, filter, { alias: 'k' }, bind)].join(' AND ')
+  [
+    `k."tenantId" = $1`,
+    ...buildFilterConditions(CLIENT_FILTER, filter, { alias: 'k' }, bind),
+    ...(filter.search === undefined ? [] : [buildSearchCondition(SEARCHED_TEXT, filter.search, bind)]),
+  ].join(' AND ')
 
 /** An index orders the clients of one type and app type, so a list of one type scans each app type. */
 function buildClientSource(query: ClientFilter, bind: BindParameter): KeysetSource {

@@ -7,11 +7,11 @@ import type { Client } from './clients.ts'
 /** What cursors of a list of clients are bound to. */
 export const toClientListName = (
   tenant: string,
-  { type = '', appType = '' }: { type?: string; appType?: string } = {},
-): string => `${tenant}:clients:${type}:${appType}`
+  { type = '', appType = '', search }: { type?: string; appType?: string; search?: string } = {},
+): string => `${tenant}:clients:${type}:${appType}${search === undefined ? '' : `:${search}`}`
 
 /**
- * Lists the clients of the tenant, oldest first, optionally of one type or app type. One statement, and one
+ * Lists the clients of the tenant, oldest first, optionally of one type or app type, or those that a search finds. One statement, and one
  * more for totalSize. Throws InvalidInput.
  */
 export async function listClients(ctx: Ctx, args: ListArgs): Promise<Page<Client>> {

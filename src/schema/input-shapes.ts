@@ -35,6 +35,12 @@ export const text = (max = 1000) =>
 /** Text that must not be empty. */
 export const requiredText = (max = 1000) => text(max).min(1, 'must not be empty')
 
+/** The search of a list. Blank text filters nothing; text without a letter or digit would match every row. */
+export const searchText = text(200)
+  .refine((value) => value.trim() === '' || /[\p{L}\p{N}]/u.test(value), 'must have a letter or a digit')
+  .meta({ pattern: String.raw`^\s*$|[\p{L}\p{N}]` })
+  .transform((value) => (value.trim() === '' ? null : value))
+
 const acceptsEmpty = (shape: z.ZodType): boolean => shape.safeParse('').success
 
 /** A member of a creation: omitted or null is unset. The empty text is rejected. */

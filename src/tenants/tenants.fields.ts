@@ -19,7 +19,8 @@ import {
 } from '../schema/fields.ts'
 import { asFormat } from '../schema/formats.ts'
 import { createImageUrl } from '../schema/image-shapes.ts'
-import { oneOf, text } from '../schema/input-shapes.ts'
+import { oneOf, searchText, text } from '../schema/input-shapes.ts'
+import { defineFilter, type Given } from '../schema/lists.ts'
 import { instantShape } from '../schema/response-shapes.ts'
 import { ROLE } from '../schema/roles.ts'
 import { slug } from '../schema/slug.ts'
@@ -125,6 +126,18 @@ export const TenantCreate = z
 export const TenantSettingsShape = z
   .object(mapShapes(TENANT_SETTINGS, 'answer'))
   .meta({ id: 'TenantSettings', ...META })
+
+/** Which tenants a list is about. */
+export const TENANT_FILTER = defineFilter({
+  search: {
+    shape: searchText,
+    column: null,
+    description:
+      'Parts of the slug or the name, independent of case and accents. Each word of the search must be found.',
+    example: 'acme',
+  },
+})
+export type TenantFilter = Given<typeof TENANT_FILTER.members>
 
 /** A tenant as REST returns it. */
 export const TenantShape = z

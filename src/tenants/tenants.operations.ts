@@ -7,17 +7,16 @@ import { attachHeaders, defineRestRoute, type RestRoute } from '../rest/route.ts
 import { encodeIdCursor } from '../schema/page.ts'
 import { idShape } from '../schema/response-shapes.ts'
 import { toSettings, updateSettings } from './settings.ts'
-import { TenantCreate, TenantSettingsPatch, TenantSettingsShape, TenantShape } from './tenants.fields.ts'
-import { TenantRef } from './tenants.graphql.ts'
+import { listTenants, TENANT_LIST } from './tenant-list.ts'
 import {
-  createTenant,
-  deleteTenant,
-  getTenant,
-  getTenantBySlug,
-  listTenants,
-  TENANT_LIST,
-  type Tenant,
-} from './tenants.ts'
+  TENANT_FILTER,
+  TenantCreate,
+  TenantSettingsPatch,
+  TenantSettingsShape,
+  TenantShape,
+} from './tenants.fields.ts'
+import { TenantRef } from './tenants.graphql.ts'
+import { createTenant, deleteTenant, getTenant, getTenantBySlug, type Tenant } from './tenants.ts'
 
 const TENANT = defineResource<Tenant>({
   member: 'tenant',
@@ -94,6 +93,7 @@ export const tenantOperations: readonly RestRoute[] = [
     name: 'listTenants',
     summary: 'All tenants of the deployment, by slug. Only in tenant system.',
     resource: OPERATED_TENANT,
+    filter: TENANT_FILTER,
     path: '/tenants',
     run: listTenants,
   }),

@@ -14,7 +14,6 @@ import { createSigningKey } from '../keys/key-rotation.ts'
 import { invalidateKeys } from '../keys/keys.ts'
 import { addStandards } from '../schema/fields.ts'
 import { parseInput } from '../schema/input-shapes.ts'
-import { type Page, type PageArgs, parsePaging, toPage } from '../schema/page.ts'
 import { isSlug } from '../schema/slug.ts'
 import { TENANT_SETTINGS, TenantCreate, type TenantSettings } from './tenants.fields.ts'
 import { allowLongStatements, DELETION_TIMEOUT_MS, deleteUnreferencedRows } from './tenants.sql.ts'
@@ -30,7 +29,7 @@ const TOKEN_KEY_BYTES = 32
 /**
  * Throws Forbidden unless the caller is the platform or an operator of tenant `system`, acting on `system`.
  */
-function requireOperator(ctx: Ctx, scope: Scope): void {
+export function requireOperator(ctx: Ctx, scope: Scope): void {
   requireScope(ctx, scope)
   const { actor } = ctx
   const isOperator =
@@ -123,28 +122,4 @@ export async function getTenant(ctx: Ctx): Promise<Tenant> {
 export function getTenantBySlug(ctx: Ctx, slug: string): Promise<Tenant> {
   requireOperator(ctx, 'tenants:read')
   return isSlug(slug) ? getTenant(toTenantCtx(ctx, slug)) : Promise.reject(new NotFound('tenant'))
-}
-
-/** What cursors of the list of tenants are bound to. */
-export const TENANT_LIST = 'tenants'
-
-/** All tenants, by slug. Throws InvalidInput (paging) or Forbidden. */
-export async function listTenants(ctx: Ctx, args: PageArgs): Promise<Page<Tenant>> {
-  requireOperator(ctx, 'tenants:read')
-  const paging = parsePaging(ctx, args, TENANT_LIST)
-  const backward = paging.mode === 'cursor' && paging.backward
-  const seek = paging.mode === 'cursor' ? paging.seek : null
-  const db = toTenantCtx(ctx, SYSTEM_TENANT).db.prisma
-  const read = await db.tenant.findMany({
-    where: seek ? { tenantId: backward ? { lt: seek.id } : { gt: seek.id } } : {},
-    orderBy: { tenantId: backward ? 'desc' : 'asc' },
-    skip: paging.mode === 'offset' ? paging.page * paging.pageSize : 0,
-    take: paging.pageSize + 1,
-    omit: HIDDEN_COLUMNS,
-  })
-  return toPage(paging, read, {
-    name: TENANT_LIST,
-    toKey: (tenant) => ({ value: null, id: tenant.tenantId }),
-    countAll: () => db.tenant.count(),
-  })
 }

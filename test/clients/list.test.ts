@@ -17,10 +17,32 @@ const KINDS = [
 ] as const
 
 /** The clients of the tenant, among them those of KINDS. */
-const test = base.extend('all', { scope: 'file' }, async ({ ctx, rest }) => {
+const listed = base.extend('all', { scope: 'file' }, async ({ ctx, rest }) => {
   for (const [appType, type, count] of KINDS)
     for (let number = 0; number < count; number += 1) await createClient(ctx, { name: 'App', appType, type })
   return (await rest('GET', '/clients')).body.clients as { id: string; type: string; appType: string }[]
+})
+
+/** Whose names and URLs are searched, by id. */
+const SEARCHED: Record<string, object> = {
+  zurich: {
+    name: 'Zürich Desk',
+    appType: 'web',
+    type: 'login',
+    callbacks: ['https://app.desk.example/back', 'https://staging.desk.example/back'],
+  },
+  percent: {
+    name: '100% under_score back\\slash',
+    appType: 'native',
+    type: 'login',
+    clientUri: 'https://home.shop.example/',
+  },
+}
+const test = listed.extend('searched', { scope: 'file' }, async ({ ctx, all: _ }) => {
+  const names: Record<string, string> = {}
+  for (const [name, input] of Object.entries(SEARCHED))
+    names[(await createClient(ctx, input)).client.id] = name
+  return names
 })
 
 describe('a list of clients', () => {
@@ -67,12 +89,76 @@ describe('a list of clients', () => {
     },
   )
 
+  test.for<[search: string, expected: string[]]>([
+    ['zürich', ['zurich']],
+    ['ZURICH desk', ['zurich']],
+    ['esk', ['zurich']],
+    ['desk paris', []],
+    ['100%', ['percent']],
+    ['1%0', []],
+    ['under_score', ['percent']],
+    ['underXscore', []],
+    ['back\\slash', ['percent']],
+    ['0％', ['percent']],
+    ['1％0', []],
+    ['home.shop.example', ['percent']],
+    ['https://app.desk.example/back', ['zurich']],
+    ['HTTPS://APP.DESK', ['zurich']],
+    ['desk.example - shop', []],
+  ])(
+    'is searched by parts of the name and the URLs on both surfaces: %s finds %j',
+    async ([search, expected], { searched, gql, rest }) => {
+      const { clients } = (await gql(LIST, { filter: { search } })).body.data
+      const names = clients.nodes.map(({ id }: { id: string }) => searched[id])
+      expect([names, clients.totalSize]).toEqual([expected, expected.length])
+      const { body } = await rest('GET', `/clients?search=${encodeURIComponent(search)}`)
+      expect(body.clients.map(({ id }: { id: string }) => searched[id])).toEqual(expected)
+    },
+  )
+
+  test('is searched by an id or a part of it, with other members and in pages', async ({
+    app,
+    tenant,
+    token,
+    rest,
+    gql,
+    searched,
+    all,
+  }) => {
+    const [id = ''] = Object.keys(searched)
+    for (const search of [id, id.toUpperCase(), id.slice(10)])
+      expect(idsOf((await rest('GET', `/clients?search=${search}`)).body.clients)).toEqual([id])
+    const web = all.filter((one) => one.appType === 'web')
+    const pages = await walk(
+      app,
+      tenant,
+      token,
+      '/clients?pageSize=2&search=app&appType=web',
+      'clients',
+      'next',
+    )
+    expect(idsOf(pages.flat())).toEqual(expect.arrayContaining(idsOf(web)))
+    expect(pages.length).toBeGreaterThan(2)
+    const { body } = await gql('{ clients(first: 1) { pageInfo { endCursor } } }')
+    const after = body.data.clients.pageInfo.endCursor
+    const foreign = await rest('GET', `/clients?search=desk&after=${encodeURIComponent(after)}`)
+    expect([foreign.status, toFieldNames(foreign.body.fields)]).toEqual([400, ['after']])
+  })
+
+  test('returns every client for white space', async ({ rest, all, searched: _ }) => {
+    const { clients } = (await rest('GET', '/clients?search=%20')).body
+    expect(clients.length).toBeGreaterThan(all.length)
+  })
+
   test.for([
     ['type=LOGIN', ['type']],
     ['type=', ['type']],
     ['type=login,payment&appType=x', ['type', 'appType']],
     ['secretHash=x&clientSecret=x&name=x', ['secretHash', 'clientSecret', 'name']],
     ['orderBy=createdAt', ['orderBy']],
+    ['search=%25', ['search']],
+    ['search=a%00b', ['search']],
+    [`search=${'x'.repeat(201)}&type=x`, ['search', 'type']],
     ['pageSize=0&type=x&appType=web', ['pageSize', 'type']],
   ])('is rejected for the query %s with the names of the parameters', async ([query, fields], { rest }) => {
     const { status, body } = await rest('GET', `/clients?${query}`)

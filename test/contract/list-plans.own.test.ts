@@ -6,7 +6,7 @@ import { encodePosition } from '../../src/model/event-position.ts'
 import type { ListArgs, PageArgs } from '../../src/schema/page.ts'
 import type { SessionFilterMember } from '../../src/sessions/session-list.fields.ts'
 import { listSessions, SESSION_LISTS } from '../../src/sessions/session-list.ts'
-import { EVENTS, SESSIONS, test } from '../support/list-plans.ts'
+import { CLIENTS, EVENTS, SESSIONS, test } from '../support/list-plans.ts'
 import { captureStatements, explainForValues, type Plan } from '../support/plans.ts'
 
 /** The plans of the statements that `work` sends, for their values. */
@@ -54,6 +54,32 @@ describe.skipIf(!process.env.DATABASE_URL)('a list of clients', () => {
     const [count] = await planStatements(admin, () => middle.countAll())
     expect(count?.sequential, count?.text).toEqual([])
   })
+})
+
+describe.skipIf(!process.env.DATABASE_URL)('a search of clients', () => {
+  test.for([{ search: '5999' }, { search: 'app 5999 client_', type: 'login' }])(
+    'by %j reads each client once at most, in one statement',
+    async (filter, { admin, clients }) => {
+      const page = await listClients(clients, { filter, first: 20 })
+      expect(page.rows.length).toBeGreaterThan(0)
+      for (const read of [() => listClients(clients, { filter, first: 20 }), () => page.countAll()]) {
+        const [plan, ...rest] = await planStatements(admin, read)
+        expect(rest).toEqual([])
+        const scans = plan?.nodes.filter((node) => node['Relation Name'] === 'Client') ?? []
+        const rows = scans.map(
+          (node) =>
+            ((node['Actual Rows'] ?? 0) + (node['Rows Removed by Filter'] ?? 0)) *
+            (node['Actual Loops'] ?? 1),
+        )
+        // The table has those of ten small tenants as well.
+        const found = page.rows.length
+        expect(
+          rows.reduce((sum, each) => sum + each, 0),
+          plan?.text,
+        ).toBeLessThanOrEqual(2 * CLIENTS + found)
+      }
+    },
+  )
 })
 
 describe.skipIf(!process.env.DATABASE_URL)('a list of events', () => {

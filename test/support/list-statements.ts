@@ -8,6 +8,7 @@ import type { Paging } from '../../src/schema/page.ts'
 import type { SessionFilter } from '../../src/sessions/session-list.fields.ts'
 import { sessionCountStatement, sessionPageStatement } from '../../src/sessions/session-list.sql.ts'
 import { SESSION_LISTS } from '../../src/sessions/session-list.ts'
+import { tenantCountStatement, tenantPageStatement } from '../../src/tenants/tenant-list.sql.ts'
 import { USER_FILTER } from '../../src/users/list/user-filter.fields.ts'
 import { buildUserCountStatement, buildUserPageStatement } from '../../src/users/list/user-list.sql.ts'
 import { USER_LISTS } from '../../src/users/list/user-list-plans.ts'
@@ -31,10 +32,24 @@ const PAGINGS: Paging[] = [
 ]
 
 function* clientStatements() {
-  const filters = [{}, { type: 'login' }, { appType: 'web' }, { type: 'login', appType: 'web' }] as const
+  const filters = [
+    {},
+    { type: 'login' },
+    { appType: 'web' },
+    { type: 'login', appType: 'web' },
+    { search: 'shop' },
+    { search: 'shop', type: 'login' },
+  ] as const
   for (const filter of filters) {
     yield clientCountStatement(TENANT, filter)
     for (const paging of PAGINGS) yield clientPageStatement(TENANT, filter, paging)
+  }
+}
+
+function* tenantStatements() {
+  for (const filter of [{}, { search: 'acme' }]) {
+    yield tenantCountStatement(TENANT, filter)
+    for (const paging of PAGINGS) yield tenantPageStatement(TENANT, filter, paging)
   }
 }
 
@@ -105,6 +120,8 @@ function* eventStatements() {
     { actorId: newId('client') },
     { requestId: 'request' },
     { deviceId: 'device' },
+    { ip: '203.0.113.7' },
+    { ip: '203.0.113.0/24' },
   ]
   const variants: Partial<EventQuery>[] = [
     {},
@@ -128,6 +145,7 @@ function* eventStatements() {
 export function listVariants(): BoundStatement[] {
   const all: BoundStatement[] = [
     ...clientStatements(),
+    ...tenantStatements(),
     ...sessionStatements(),
     ...userStatements(),
     ...eventStatements(),

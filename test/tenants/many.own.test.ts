@@ -1,7 +1,8 @@
 import { describe, expect } from 'vitest'
 import { findTenant } from '../../src/access/tenant-cache.ts'
 import { SYSTEM_TENANT } from '../../src/core/scopes.ts'
-import { ensureTenant, listTenants } from '../../src/tenants/tenants.ts'
+import { listTenants } from '../../src/tenants/tenant-list.ts'
+import { ensureTenant } from '../../src/tenants/tenants.ts'
 import { countStatements } from '../support/statements.ts'
 import { test as base } from '../support/tenants.ts'
 
@@ -52,6 +53,18 @@ describe('a deployment with 1,000 tenants', () => {
     const last = await listTenants(system, { last: 2 })
     expect(last.rows.map(({ tenantId }) => tenantId)).toEqual(byCursor.slice(-2))
     for (const row of last.rows) expect(Object.keys(row)).not.toContain('tokenKey')
+  })
+
+  test('finds tenants by parts of their slugs in one statement, and counts them in another', async ({
+    system,
+    slugs,
+  }) => {
+    const search = () => listTenants(system, { filter: { search: 'NY-09 any' }, first: 30 })
+    const page = await search()
+    const wanted = slugs.filter((slug) => slug.startsWith('many-09'))
+    expect(page.rows.map(({ tenantId }) => tenantId)).toEqual(wanted.slice(0, 30))
+    expect(await page.countAll()).toBe(wanted.length)
+    expect([await countStatements(search), await countStatements(() => page.countAll())]).toEqual([1, 1])
   })
 
   test('sends no statement for a text that cannot be a slug', async ({ slugs: _ }) => {

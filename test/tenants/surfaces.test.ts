@@ -4,11 +4,23 @@ import { SYSTEM_TENANT } from '../../src/core/scopes.ts'
 import { newTenant } from '../support/actors.ts'
 import { test as base, newSlug, UNSET_SETTINGS } from '../support/tenants.ts'
 
+const MARK = newSlug()
+
 /** With the options of a call by an operator of tenant system. */
-const test = base.extend('operator', { scope: 'file' }, ({ systemToken }) => ({
-  tenant: SYSTEM_TENANT,
-  token: systemToken,
-}))
+const test = base
+  .extend('operator', { scope: 'file' }, ({ systemToken }) => ({
+    tenant: SYSTEM_TENANT,
+    token: systemToken,
+  }))
+  /** Creates tenants whose slugs begin with MARK. */
+  .extend('made', { scope: 'file' }, async ({ operator, rest }) => {
+    for (const [slug, friendlyName] of [
+      [`${MARK}-a`, 'Zürich Notes'],
+      [`${MARK}-b`, '50% Æther'],
+      [`${MARK}-c`, null],
+    ])
+      await rest('POST', '/tenants', { slug, settings: { friendlyName } }, operator)
+  })
 
 describe('the operations on tenants over REST', () => {
   test('create, list and delete a tenant for an operator', async ({ rest, operator }) => {
@@ -104,4 +116,50 @@ describe('the operations on tenants over GraphQL', () => {
     )
     expect(read.body).toEqual({ data: { tenant: { id: tenant }, mine: { id: tenant }, other: null } })
   })
+})
+
+describe('a search of tenants', () => {
+  test.for<[search: string, expected: string[]]>([
+    [MARK, ['a', 'b', 'c']],
+    [MARK.toUpperCase(), ['a', 'b', 'c']],
+    [`${MARK}-b`, ['b']],
+    [`${MARK} zurich`, ['a']],
+    [`ÜRICH note ${MARK}`, ['a']],
+    [`${MARK} aeth 50%`, ['b']],
+    [`${MARK} 5%æ`, []],
+    [`${MARK} nowhere`, []],
+  ])(
+    'finds by parts of the slug and the name on both surfaces: %s finds %j',
+    async ([search, expected], { operator, rest, gql, made: _ }) => {
+      const slugs = expected.map((end) => `${MARK}-${end}`)
+      const { body } = await rest('GET', `/tenants?search=${encodeURIComponent(search)}`, undefined, operator)
+      expect(body.tenants.map(({ slug }: { slug: string }) => slug)).toEqual(slugs)
+      const query = `query ($filter: TenantFilter, $last: Int, $before: String) {
+      tenants(filter: $filter, last: $last, before: $before) { totalSize nodes { id } pageInfo { startCursor } } }`
+      const list = async (variables: object) =>
+        (await gql(query, { filter: { search }, ...variables }, operator)).body.data.tenants
+      const all = await list({})
+      expect(all.nodes.map(({ id }: { id: string }) => id)).toEqual(slugs)
+      expect(all.totalSize).toBe(slugs.length)
+      const backward: string[] = []
+      for (let before: string | null = null; backward.length < slugs.length; ) {
+        const { nodes, pageInfo } = await list({ last: 1, before })
+        backward.unshift(nodes[0].id)
+        before = pageInfo.startCursor
+      }
+      expect(backward).toEqual(slugs)
+    },
+  )
+
+  test.for([
+    ['search=%25', ['search']],
+    [`search=${'x'.repeat(201)}`, ['search']],
+    ['friendlyName=x', ['friendlyName']],
+  ])(
+    'is rejected for the query %s with the names of the parameters',
+    async ([query, fields], { operator, rest }) => {
+      const { status, body } = await rest('GET', `/tenants?${query}`, undefined, operator)
+      expect([status, body.fields.map(({ field }: { field: string }) => field)]).toEqual([400, fields])
+    },
+  )
 })

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { toEmailKey } from '../../schema/address-keys.ts'
-import { boolean, keptNumber, requiredText, text, timeRange } from '../../schema/input-shapes.ts'
+import { boolean, keptNumber, requiredText, searchText, text, timeRange } from '../../schema/input-shapes.ts'
 import { defineFilter, defineOrder, type Given } from '../../schema/lists.ts'
 import { toPhoneNumberKey } from '../../schema/phone-numbers.ts'
 import { asId } from '../../schema/response-shapes.ts'
@@ -12,12 +12,6 @@ const scalar = z.union(
   [text(), keptNumber, z.boolean(), z.null()],
   'must be text, a number, true, false or null',
 )
-
-/** Blank text filters nothing; text without a letter or digit would match every user. */
-const searchText = text(200)
-  .refine((value) => value.trim() === '' || /[\p{L}\p{N}]/u.test(value), 'must have a letter or a digit')
-  .meta({ pattern: String.raw`^\s*$|[\p{L}\p{N}]` })
-  .transform((value) => (value.trim() === '' ? null : value))
 
 /** Which users a list is about. */
 export const USER_FILTER = defineFilter(
