@@ -1,10 +1,13 @@
 FROM node:24-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
+COPY console/package.json console/
 RUN npm ci
 COPY tsconfig.json build.ts ./
 COPY prisma prisma
 COPY src src
+COPY schema.graphql ./
+COPY console console
 RUN npm run build
 # Leaves what the bundle imports of node_modules, and nothing of development.
 RUN npm prune --omit=dev && rm dist/chunks/development.routes-*

@@ -3,18 +3,29 @@
 // Bundles the server and the commands of src into dist, so that a process reads some ten files at its start and not two
 // thousand. What few requests need is imported when it is needed, and is a file of its own. With --is-current, builds
 // nothing: the exit code is 0 when dist was built from the present sources.
+import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
+import { promisify } from 'node:util'
+import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { parse } from 'acorn'
 import { simple as visit } from 'acorn-walk'
 import { build } from 'esbuild'
 
 const DIRECTORY = 'dist'
 const DIGEST_FILE = join(DIRECTORY, 'sources.sha256')
+const CONSOLE_DIRECTORY = join(DIRECTORY, 'console')
+const CONSOLE_DIGEST_FILE = join(CONSOLE_DIRECTORY, 'sources.sha256')
 /** What the contents of dist depend on. src/generated is made from the schema of the database and the catalogs. */
 const SOURCES = ['build.ts', 'package-lock.json', 'prisma/schema.prisma', 'src']
-const GENERATED = join('src', 'generated')
+/** What the console depends on. */
+const CONSOLE_SOURCES = ['build.ts', 'package-lock.json', 'schema.graphql', 'console']
+const NOT_SOURCES = new Set([
+  join('src', 'generated'),
+  join('console', 'src', 'generated'),
+  join('console', 'node_modules'),
+])
 
 /** Packages that stay in node_modules: programs, optional ones, and CommonJS that is imported when it is needed. */
 const EXTERNAL = [
@@ -33,7 +44,7 @@ const BANNER = `import { createRequire as createBundleRequire } from 'node:modul
 const require = createBundleRequire(import.meta.url)`
 
 const listFiles = (path: string): string[] =>
-  path === GENERATED
+  NOT_SOURCES.has(path)
     ? []
     : /\.\w+$/.test(path)
       ? [path]
@@ -41,9 +52,9 @@ const listFiles = (path: string): string[] =>
           .sort()
           .flatMap((name) => listFiles(join(path, name)))
 
-function computeDigest(): string {
+function computeDigest(sources: readonly string[]): string {
   const hash = createHash('sha256')
-  for (const path of SOURCES.flatMap(listFiles)) hash.update(`${path}\n`).update(readFileSync(path))
+  for (const path of sources.flatMap(listFiles)) hash.update(`${path}\n`).update(readFileSync(path))
   return hash.digest('hex')
 }
 
@@ -91,8 +102,25 @@ async function bundle(): Promise<void> {
     return path
   })
   removeOtherFiles(written)
-  writeWhole(DIGEST_FILE, computeDigest())
+  writeWhole(DIGEST_FILE, computeDigest(SOURCES))
 }
+
+/** Builds the console, with its files compressed. */
+async function buildConsole(): Promise<void> {
+  // Vite builds React for development in any other environment, that of tests included.
+  // biome-ignore lint/style/noProcessEnv: it is handed on
+  const env = { ...process.env, NODE_ENV: 'production' }
+  await promisify(execFile)('npm', ['run', 'build', '--silent', '--workspace', 'console'], { env })
+  for (const name of readdirSync(CONSOLE_DIRECTORY)) {
+    const content = readFileSync(join(CONSOLE_DIRECTORY, name))
+    writeFileSync(join(CONSOLE_DIRECTORY, `${name}.br`), brotliCompressSync(content))
+    writeFileSync(join(CONSOLE_DIRECTORY, `${name}.gz`), gzipSync(content))
+  }
+  writeWhole(CONSOLE_DIGEST_FILE, computeDigest(CONSOLE_SOURCES))
+}
+
+const isCurrent = (file: string, sources: readonly string[]): boolean =>
+  existsSync(file) && readFileSync(file, 'utf8') === computeDigest(sources)
 
 /** Writes a file under another name first: a process that starts meanwhile reads the former or the new one whole. */
 function writeWhole(path: string, text: string): void {
@@ -107,10 +135,13 @@ function removeOtherFiles(written: string[]): void {
   const isWritten = new Set(written)
   for (const entry of readdirSync(DIRECTORY, { recursive: true, withFileTypes: true })) {
     const path = resolve(entry.parentPath, entry.name)
-    if (entry.isFile() && !isWritten.has(path) && !IN_PROGRESS.test(path)) rmSync(path, { force: true })
+    const isOther =
+      !isWritten.has(path) && !IN_PROGRESS.test(path) && !path.startsWith(resolve(CONSOLE_DIRECTORY))
+    if (entry.isFile() && isOther) rmSync(path, { force: true })
   }
 }
 
+const isConsoleCurrent = isCurrent(CONSOLE_DIGEST_FILE, CONSOLE_SOURCES)
 if (process.argv.includes('--is-current'))
-  process.exitCode = existsSync(DIGEST_FILE) && readFileSync(DIGEST_FILE, 'utf8') === computeDigest() ? 0 : 1
-else await bundle()
+  process.exitCode = isConsoleCurrent && isCurrent(DIGEST_FILE, SOURCES) ? 0 : 1
+else await Promise.all([bundle(), isConsoleCurrent || buildConsole()])

@@ -24,6 +24,7 @@ import { addLanguageRoute } from './pages/language.routes.ts'
 import { createRestApp } from './rest/rest.ts'
 import { addAssetRoutes } from './server/assets.routes.ts'
 import { addBrandRoutes } from './server/brand.routes.ts'
+import { addConsoleRoutes } from './server/console.routes.ts'
 import { applyCors } from './server/cors.ts'
 import { buildSchema } from './server/graphql-schema.ts'
 import { addHealthRoutes } from './server/health.routes.ts'
@@ -63,6 +64,7 @@ async function createHttpApp(isStopping: () => boolean): Promise<H3> {
   addRelatedOriginRoutes(app)
   addInvitationRoutes(app)
   addLanguageRoute(app)
+  addConsoleRoutes(app)
   addNotFoundRoute(app)
   return app
 }

@@ -1,3 +1,5 @@
+import { getConsoleUrl } from '../clients/console-client.ts'
+import { env } from '../core/env.ts'
 import { createInvitation, createInvitationLink } from '../invitations/invitations.ts'
 import { grantRole } from '../users/roles.ts'
 import { createTenantCtx, defineCommandGroup, defineDatabaseCommand, TENANT_ARG } from './command.ts'
@@ -17,7 +19,10 @@ const grantCommand = defineDatabaseCommand({
   run: async ({ email, tenant, role }) => {
     const { user, isCreated } = await grantRole(await createTenantCtx(tenant), email, role)
     const change = isCreated ? 'Created user' : 'Changed user'
-    const text = `${change} ${email} (${user.id}) of tenant ${tenant}. Roles: ${user.roles.join(', ')}.`
+    const text = [
+      `${change} ${email} (${user.id}) of tenant ${tenant}. Roles: ${user.roles.join(', ')}.`,
+      ...(env.console && user.roles.length > 0 ? [`Console: ${getConsoleUrl(tenant)}`] : []),
+    ].join('\n')
     return { text, json: { userId: user.id, email: user.email, roles: user.roles, created: isCreated } }
   },
 })

@@ -22,6 +22,7 @@ type EnsuredClient = Pick<
   | 'scopes'
   | 'allTenants'
   | 'requireConsent'
+  | 'dpopBoundAccessTokens'
 >
 
 /** Makes `secretHash` the only secret of a locked client; false when it already was. */
@@ -89,6 +90,7 @@ export async function ensureClient(
     scopes: [],
     allTenants: false,
     requireConsent: false,
+    dpopBoundAccessTokens: false,
     ...client,
   }
   await ctx.db.transaction(async (tx) => {

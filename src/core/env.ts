@@ -112,6 +112,7 @@ const variables = z.object({
   BOOTSTRAP_CLIENT_ID: z.string().optional(),
   BOOTSTRAP_CLIENT_SECRET: z.string().min(32, 'must have at least 32 characters').optional(),
   DEMO: booleanFlag.optional(),
+  CONSOLE: booleanFlag.default(true),
   TRUST_PROXY: createCount(16).default(0),
   FETCH_PRIVATE: booleanFlag.optional(),
   WORKERS: createCount(64)
@@ -219,6 +220,7 @@ function applyDefaults(values: Variables) {
       ? { id: values.BOOTSTRAP_CLIENT_ID, secret: values.BOOTSTRAP_CLIENT_SECRET as string }
       : undefined,
     demo: values.DEMO ?? !isProduction,
+    console: values.CONSOLE,
     trustProxy: values.TRUST_PROXY,
     /** Upstream identity providers may have loopback and private addresses. */
     fetchPrivate: values.FETCH_PRIVATE ?? values.NODE_ENV === 'development',

@@ -21,6 +21,9 @@ export function listStartUrls(tenant: string): StartUrl[] {
   ]
   return [
     ...(env.isProduction ? [] : development.slice(env.demo ? 0 : 1)),
+    ...(env.console
+      ? [{ label: 'Console', url: `${issuer}/console`, description: 'Users, sessions and the log, live.' }]
+      : []),
     {
       label: 'OpenID Connect',
       url: `${issuer}/.well-known/openid-configuration`,

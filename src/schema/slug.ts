@@ -9,6 +9,7 @@ const RESERVED_SLUGS: ReadonlySet<string> = new Set([
   'health',
   'metrics',
   'assets',
+  'console',
   'dev',
   'favicon.ico',
   'robots.txt',

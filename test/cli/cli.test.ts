@@ -6,6 +6,7 @@ import { findClient, isCurrentClientSecret } from '../../src/access/client-cache
 import { findTenant } from '../../src/access/tenant-cache.ts'
 import { createClient } from '../../src/clients/clients.ts'
 import { createPlatformCtx } from '../../src/context/context.ts'
+import { env } from '../../src/core/env.ts'
 import { authenticatePasscode } from '../../src/passcodes/authenticate-passcode.ts'
 import { sendPasscode } from '../../src/passcodes/send-passcode.ts'
 import { listSignInLimits } from '../../src/passcodes/sign-in-limits.ts'
@@ -279,8 +280,9 @@ describe('vestibule admin grant', () => {
     const { stdout } = await grant('admin')
     const { id } = await getUserByEmail(createPlatformCtx(tenant), 'boss@acme.example')
     const user = `user boss@acme.example (${id}) of tenant ${tenant}`
-    expect(stdout).toBe(`Created ${user}. Roles: admin.\n`)
-    expect((await grant('support')).stdout).toBe(`Changed ${user}. Roles: admin, support.\n`)
+    const address = `Console: ${env.baseUrl}/${tenant}/console`
+    expect(stdout).toBe(`Created ${user}. Roles: admin.\n${address}\n`)
+    expect((await grant('support')).stdout).toBe(`Changed ${user}. Roles: admin, support.\n${address}\n`)
   })
 
   test('rejects an unknown role, and lists the roles', async ({ tenant }) => {

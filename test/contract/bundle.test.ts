@@ -5,9 +5,10 @@ import { simple as visit } from 'acorn-walk'
 import { describe, expect, test } from 'vitest'
 import { ensureBuilt } from '../support/build.ts'
 
+/** The scripts of the server and the commands. */
 const listScripts = (): string[] =>
   readdirSync('dist', { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.js'))
+    .filter((name) => name.endsWith('.js') && !name.startsWith('console/'))
     .map((name) => join('dist', name))
 
 /** The object literals of a script, by whether null is spread before a first spread. */

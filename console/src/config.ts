@@ -1,0 +1,23 @@
+/** The deployment as the server writes it into the page. */
+type Deployment = {
+  issuer: string
+  tenant: string
+  clientId: string
+  environment: 'development' | 'production'
+  /** The name of the tenant. */
+  name: string
+}
+
+const content = document.querySelector<HTMLMetaElement>('meta[name=vestibule]')?.content ?? '{}'
+
+export const deployment = JSON.parse(content) as Deployment
+
+/** The path of the console, which starts each of its URLs. */
+export const CONSOLE_PATH = new URL(`${deployment.issuer}/console`).pathname
+
+export const CALLBACK_URL = `${deployment.issuer}/console/callback`
+
+/** The audience of access tokens for the management API. */
+export const API = `${deployment.issuer}/api`
+
+export const GRAPHQL_URL = `${deployment.issuer}/graphql`

@@ -1,0 +1,27 @@
+import './styles/console.css'
+import { RouterProvider } from '@tanstack/react-router'
+import { StrictMode } from 'react'
+import { createRoot } from 'react-dom/client'
+import { RelayEnvironmentProvider } from 'react-relay/hooks'
+import { environment } from './api/environment.ts'
+import { completeSignIn } from './auth/sign-in.ts'
+import { router } from './router.tsx'
+import { Failure, NoRole } from './shell/failure.tsx'
+import { applyTheme } from './shell/theme.ts'
+
+applyTheme()
+const root = createRoot(document.getElementById('root') as HTMLElement)
+
+try {
+  const scopes = await completeSignIn()
+  const hasRole = scopes.some((scope) => scope.includes(':'))
+  root.render(
+    <StrictMode>
+      <RelayEnvironmentProvider environment={environment}>
+        {hasRole ? <RouterProvider router={router} /> : <NoRole />}
+      </RelayEnvironmentProvider>
+    </StrictMode>,
+  )
+} catch (error) {
+  root.render(<Failure error={error} />)
+}

@@ -1,0 +1,13 @@
+import { useMemo } from 'react'
+import { useSubscription } from 'react-relay/hooks'
+import type { GraphQLSubscriptionConfig, OperationType } from 'relay-runtime'
+
+/**
+ * Subscribes while the component is shown, from the position `after` of its first rendering: that of the query whose
+ * result it follows, so that nothing in between is missed. Other variables begin another stream.
+ */
+export function useLive<Operation extends OperationType>(config: GraphQLSubscriptionConfig<Operation>): void {
+  const key = JSON.stringify({ ...config.variables, after: null })
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the variables are compared by value
+  useSubscription(useMemo(() => config, [key]))
+}

@@ -1,0 +1,36 @@
+import { useEffect, useRef } from 'react'
+
+/** Loads the next page when the end of the list comes near. The button is for those who do not scroll. */
+export function MoreRows({
+  hasMore,
+  isLoading,
+  load,
+}: {
+  hasMore: boolean
+  isLoading: boolean
+  load: () => void
+}) {
+  const end = useRef<HTMLDivElement>(null)
+  const next = useRef(load)
+  next.current = load
+  useEffect(() => {
+    const element = end.current
+    if (!hasMore || isLoading || !element) return
+    const observer = new IntersectionObserver(
+      ([entry]) => {
+        if (entry?.isIntersecting) next.current()
+      },
+      { rootMargin: '600px' },
+    )
+    observer.observe(element)
+    return () => observer.disconnect()
+  }, [hasMore, isLoading])
+  if (!hasMore) return null
+  return (
+    <div ref={end} className="more">
+      <button type="button" className="button quiet" disabled={isLoading} onClick={load}>
+        {isLoading ? 'Loading…' : 'Load more'}
+      </button>
+    </div>
+  )
+}

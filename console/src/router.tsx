@@ -1,0 +1,60 @@
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router'
+import { CONSOLE_PATH } from './config.ts'
+import { Failure, NotFound } from './shell/failure.tsx'
+import { Shell } from './shell/shell.tsx'
+
+/** A member of the query of a URL as text; undefined when it is something else. */
+const readText = (search: Record<string, unknown>, name: string): string | undefined =>
+  typeof search[name] === 'string' && search[name] !== '' ? search[name] : undefined
+
+const root = createRootRoute({ component: Shell, notFoundComponent: NotFound })
+
+const start = createRoute({
+  getParentRoute: () => root,
+  path: '/',
+  component: lazyRouteComponent(() => import('./screens/start/start-screen.tsx'), 'StartScreen'),
+})
+
+const users = createRoute({
+  getParentRoute: () => root,
+  path: '/users',
+  validateSearch: (search: Record<string, unknown>): { search?: string; state?: string } => ({
+    search: readText(search, 'search'),
+    state: readText(search, 'state'),
+  }),
+  component: lazyRouteComponent(() => import('./screens/users/users-screen.tsx'), 'UsersScreen'),
+})
+
+const user = createRoute({
+  getParentRoute: () => root,
+  path: '/users/$userId',
+  component: lazyRouteComponent(() => import('./screens/users/user-screen.tsx'), 'UserScreen'),
+})
+
+const sessions = createRoute({
+  getParentRoute: () => root,
+  path: '/sessions',
+  component: lazyRouteComponent(() => import('./screens/sessions/sessions-screen.tsx'), 'SessionsScreen'),
+})
+
+const log = createRoute({
+  getParentRoute: () => root,
+  path: '/log',
+  validateSearch: (search: Record<string, unknown>): { request?: string } => ({
+    request: readText(search, 'request'),
+  }),
+  component: lazyRouteComponent(() => import('./screens/log/log-screen.tsx'), 'LogScreen'),
+})
+
+export const router = createRouter({
+  routeTree: root.addChildren([start, users, user, sessions, log]),
+  basepath: CONSOLE_PATH,
+  defaultErrorComponent: Failure,
+  scrollRestoration: true,
+})
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router
+  }
+}

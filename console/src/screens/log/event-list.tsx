@@ -1,0 +1,93 @@
+import { Link } from '@tanstack/react-router'
+import { graphql, useFragment } from 'react-relay/hooks'
+import type { eventList_event$key } from '../../generated/eventList_event.graphql.ts'
+import { Time } from '../../parts/time.tsx'
+
+/** Details that are not words for people. */
+const describeDetail = (detail: Record<string, unknown> | null | undefined): string =>
+  Object.entries(detail ?? {})
+    .map(([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`)
+    .join(' · ')
+
+function EventItem({ event: key }: { event: eventList_event$key }) {
+  const event = useFragment(
+    graphql`
+      fragment eventList_event on Event {
+        typeName
+        occurredAt
+        requestId
+        actor {
+          ip
+          user {
+            id
+            name
+            email
+          }
+          client {
+            id
+            name
+          }
+        }
+        ... on AuditEvent {
+          changedFields
+          detail
+          subjectIds
+        }
+        ... on SessionEvent {
+          reason
+          user {
+            id
+            name
+            email
+          }
+        }
+      }
+    `,
+    key,
+  )
+  const { actor } = event
+  const facts = [
+    actor?.client?.name,
+    actor?.ip,
+    event.changedFields?.join(', '),
+    event.reason?.toLowerCase().replaceAll('_', ' '),
+    describeDetail(event.detail),
+  ].filter(Boolean)
+  const person = event.user ?? actor?.user
+  const subjectId = event.subjectIds?.find((id) => id.startsWith('user_') && id !== person?.id)
+  return (
+    <li>
+      <span className="event-type">{event.typeName}</span>
+      <span className="event-facts">
+        {person && (
+          <Link to="/users/$userId" params={{ userId: person.id }}>
+            {person.name ?? person.email ?? person.id}
+          </Link>
+        )}
+        {subjectId && (
+          <>
+            {person && ' → '}
+            <Link to="/users/$userId" params={{ userId: subjectId }}>
+              {subjectId}
+            </Link>
+          </>
+        )}
+        {(person || subjectId) && facts.length > 0 && ' · '}
+        {facts.join(' · ')}
+      </span>
+      <Time at={event.occurredAt} />
+    </li>
+  )
+}
+
+/** Events with who did it, from where, and the details. */
+export const EventList = ({ events }: { events: readonly ({ id: string } & eventList_event$key)[] }) =>
+  events.length === 0 ? (
+    <p className="empty">Nothing yet. What happens appears here at once.</p>
+  ) : (
+    <ol className="events">
+      {events.map((event) => (
+        <EventItem key={event.id} event={event} />
+      ))}
+    </ol>
+  )

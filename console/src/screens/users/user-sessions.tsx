@@ -1,0 +1,147 @@
+import { useState } from 'react'
+import { graphql, useFragment, useMutation } from 'react-relay/hooks'
+import type { userSessions_user$key } from '../../generated/userSessions_user.graphql.ts'
+import type { userSessionsEndedSubscription } from '../../generated/userSessionsEndedSubscription.graphql.ts'
+import type { userSessionsRevokeMutation } from '../../generated/userSessionsRevokeMutation.graphql.ts'
+import type { userSessionsStartedSubscription } from '../../generated/userSessionsStartedSubscription.graphql.ts'
+import { useLive } from '../../parts/live-events.ts'
+import { findProblem } from '../../parts/result.ts'
+import { Time } from '../../parts/time.tsx'
+import { describeBrowser } from '../../parts/user-agent.ts'
+import { useMay } from '../../shell/viewer-scopes.ts'
+
+/** The sessions of a user, which come and go as they start and end anywhere. */
+export function UserSessions({
+  user: key,
+  after,
+}: {
+  user: userSessions_user$key
+  after: string | null | undefined
+}) {
+  const user = useFragment(
+    graphql`
+      fragment userSessions_user on User {
+        id
+        sessions(first: 20) @connection(key: "userSessions_sessions") {
+          __id
+          edges {
+            node {
+              id
+              userAgent
+              lastSeenIp
+              lastSeenLocation
+              lastSeenAt
+              createdAt
+              client {
+                id
+                name
+              }
+            }
+          }
+        }
+      }
+    `,
+    key,
+  )
+  const connections = user.sessions ? [user.sessions.__id] : []
+  useLive<userSessionsEndedSubscription>({
+    subscription: graphql`
+      subscription userSessionsEndedSubscription($userId: ID, $connections: [ID!]!, $after: String) {
+        sessionChanged(userId: $userId, kinds: [ENDED], after: $after) {
+          ... on Event {
+            position
+          }
+          ... on SessionEvent {
+            sessionId @deleteEdge(connections: $connections)
+          }
+        }
+      }
+    `,
+    variables: { userId: user.id, connections, after },
+  })
+  useLive<userSessionsStartedSubscription>({
+    subscription: graphql`
+      subscription userSessionsStartedSubscription($userId: ID, $connections: [ID!]!, $after: String) {
+        sessionChanged(userId: $userId, kinds: [STARTED], after: $after) {
+          ... on Event {
+            position
+          }
+          ... on SessionEvent {
+            session @prependNode(connections: $connections, edgeTypeName: "SessionEdge") {
+              id
+              userAgent
+              lastSeenIp
+              lastSeenLocation
+              lastSeenAt
+              createdAt
+              client {
+                id
+                name
+              }
+            }
+          }
+        }
+      }
+    `,
+    variables: { userId: user.id, connections, after },
+  })
+  const mayRevoke = useMay('sessions:write')
+  const [problem, setProblem] = useState<string | null>(null)
+  const [revoke, isRevoking] = useMutation<userSessionsRevokeMutation>(graphql`
+    mutation userSessionsRevokeMutation($sessionId: ID!, $connections: [ID!]!) {
+      revokeSession(input: { sessionId: $sessionId }) {
+        ... on RevokeSessionPayload {
+          revokedSessionId @deleteEdge(connections: $connections)
+        }
+        ... on UserError {
+          message
+        }
+      }
+    }
+  `)
+  if (!user.sessions) return null
+  const { edges } = user.sessions
+  return (
+    <section className="card">
+      <h2>
+        Sessions <span className="badge">{edges.length}</span>
+      </h2>
+      {problem && (
+        <p className="problem" role="alert">
+          {problem}
+        </p>
+      )}
+      {edges.length === 0 && <p className="empty">No session. A sign-in appears here at once.</p>}
+      <ul className="sessions">
+        {edges.map(({ node }) => (
+          <li key={node.id}>
+            <div>
+              <strong>{describeBrowser(node.userAgent)}</strong>
+              <span>
+                {[node.lastSeenLocation, node.lastSeenIp, node.client?.name].filter(Boolean).join(' · ')}
+              </span>
+            </div>
+            <Time at={node.lastSeenAt ?? node.createdAt} />
+            {mayRevoke && (
+              <button
+                type="button"
+                className="button quiet"
+                disabled={isRevoking}
+                aria-label={`End the session of ${describeBrowser(node.userAgent)}`}
+                onClick={() =>
+                  revoke({
+                    variables: { sessionId: node.id, connections },
+                    onError: (error) => setProblem(error.message),
+                    onCompleted: ({ revokeSession }) => setProblem(findProblem(revokeSession)),
+                  })
+                }
+              >
+                End
+              </button>
+            )}
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}

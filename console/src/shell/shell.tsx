@@ -1,0 +1,111 @@
+import { Link, Outlet } from '@tanstack/react-router'
+import { Suspense, useState } from 'react'
+import { graphql, useLazyLoadQuery } from 'react-relay/hooks'
+import { signOut } from '../auth/sign-in.ts'
+import { deployment } from '../config.ts'
+import type { shellQuery } from '../generated/shellQuery.graphql.ts'
+import { Avatar } from '../parts/avatar.tsx'
+import { ListSkeleton } from '../parts/skeleton.tsx'
+import { applyTheme, getTheme, type Theme } from './theme.ts'
+import { type Scope, ViewerScopes } from './viewer-scopes.ts'
+
+type Area = { to: '/' | '/users' | '/sessions' | '/log'; label: string; scope: Scope | null }
+const AREAS: readonly Area[] = [
+  { to: '/', label: 'Start', scope: null },
+  { to: '/users', label: 'Users', scope: 'users:read' },
+  { to: '/sessions', label: 'Sessions', scope: 'sessions:read' },
+  { to: '/log', label: 'Log', scope: 'events:read' },
+]
+
+const THEMES: readonly Theme[] = ['system', 'light', 'dark']
+
+function ThemeChoice() {
+  const [theme, setTheme] = useState(getTheme)
+  return (
+    <label className="theme">
+      Appearance
+      <select
+        value={theme}
+        onChange={({ target }) => {
+          const chosen = target.value as Theme
+          applyTheme(chosen)
+          setTheme(chosen)
+        }}
+      >
+        {THEMES.map((name) => (
+          <option key={name} value={name}>
+            {name.charAt(0).toUpperCase() + name.slice(1)}
+          </option>
+        ))}
+      </select>
+    </label>
+  )
+}
+
+function Frame() {
+  const { viewer } = useLazyLoadQuery<shellQuery>(
+    graphql`
+      query shellQuery {
+        viewer {
+          scopes
+          user {
+            id
+            name
+            email
+            picture
+          }
+        }
+      }
+    `,
+    {},
+  )
+  const scopes = new Set(viewer?.scopes)
+  const permitted = AREAS.filter(({ scope }) => scope === null || scopes.has(scope))
+  const user = viewer?.user
+  return (
+    <ViewerScopes.Provider value={scopes}>
+      <a className="skip" href="#content">
+        Skip to content
+      </a>
+      <div className="frame">
+        <nav className="sidebar" aria-label="Console">
+          <p className="tenant">
+            <strong>{deployment.name}</strong>
+            <span className={`badge ${deployment.environment}`}>{deployment.environment}</span>
+          </p>
+          <ul>
+            {permitted.map(({ to, label }) => (
+              <li key={to}>
+                <Link to={to} activeOptions={{ exact: to === '/' }}>
+                  {label}
+                </Link>
+              </li>
+            ))}
+          </ul>
+          <div className="person">
+            <ThemeChoice />
+            <p>
+              <Avatar name={user?.name ?? user?.email ?? ''} picture={user?.picture ?? null} />
+              <span className="truncated">{user?.name ?? user?.email}</span>
+            </p>
+            <button type="button" className="button quiet" onClick={() => void signOut()}>
+              Sign out
+            </button>
+          </div>
+        </nav>
+        <main id="content" tabIndex={-1}>
+          <Suspense fallback={<ListSkeleton />}>
+            <Outlet />
+          </Suspense>
+        </main>
+      </div>
+    </ViewerScopes.Provider>
+  )
+}
+
+/** The frame of every screen: the areas that the viewer's scopes permit, and the person. */
+export const Shell = () => (
+  <Suspense fallback={<ListSkeleton />}>
+    <Frame />
+  </Suspense>
+)

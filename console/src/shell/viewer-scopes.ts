@@ -1,0 +1,11 @@
+import { createContext, useContext } from 'react'
+import type { shellQuery$data } from '../generated/shellQuery.graphql.ts'
+
+/** A management scope, as GraphQL names it. */
+export type Scope = NonNullable<shellQuery$data['viewer']>['scopes'][number]
+
+/** The scopes of the viewer's token. */
+export const ViewerScopes = createContext<ReadonlySet<Scope>>(new Set())
+
+/** Whether the viewer may do what the scope permits. */
+export const useMay = (scope: Scope): boolean => useContext(ViewerScopes).has(scope)

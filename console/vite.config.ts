@@ -1,0 +1,18 @@
+import { defineConfig } from 'vite'
+import relay from 'vite-plugin-relay'
+
+export default defineConfig({
+  // The server has the files of all tenants here; their names have a hash of the content.
+  base: '/assets/console/',
+  plugins: [relay],
+  build: {
+    outDir: '../dist/console',
+    emptyOutDir: true,
+    assetsDir: '.',
+    manifest: 'manifest.json',
+    // An inlined file would need an exception in the Content Security Policy.
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    target: 'es2022',
+  },
+})

@@ -1,0 +1,31 @@
+import { findClient } from '../access/client-cache.ts'
+import { issuerOf } from '../core/issuer.ts'
+import { listManagementScopes } from '../core/scopes.ts'
+import { ensureClient } from './ensure-client.ts'
+
+/** The client of the console in each tenant. */
+export const CONSOLE_CLIENT_ID = 'console'
+
+/** The path of the console in a tenant, and the start of its URLs. */
+export const getConsoleUrl = (tenant: string): string => `${issuerOf(tenant)}/console`
+
+/**
+ * Ensures that the client of the console exists, with the redirect URI of today's issuer: a public client of the tenant
+ * itself, to which nobody needs to consent. A user's roles decide what its tokens permit. See docs/decisions/0153.
+ */
+export async function ensureConsoleClient(tenant: string): Promise<void> {
+  const url = getConsoleUrl(tenant)
+  const callback = `${url}/callback`
+  const known = await findClient(tenant, CONSOLE_CLIENT_ID)
+  if (known?.callbacks.includes(callback)) return
+  await ensureClient(tenant, {
+    id: CONSOLE_CLIENT_ID,
+    name: 'Console',
+    appType: 'single-page',
+    callbacks: [callback],
+    allowedLogoutUrls: [url],
+    scopes: [...listManagementScopes(tenant)],
+    dpopBoundAccessTokens: true,
+    secret: null,
+  })
+}

@@ -1,0 +1,202 @@
+import type { Page } from 'playwright-core'
+import { describe, expect } from 'vitest'
+import { createPlatformCtx } from '../../src/context/context.ts'
+import { updateSettings } from '../../src/tenants/settings.ts'
+import { grantRole } from '../../src/users/roles.ts'
+import { runAxe } from '../support/axe.ts'
+import { noBrowser, ORIGIN, PHONE } from '../support/browser.ts'
+import { ensureBuilt } from '../support/build.ts'
+import { fillCode } from '../support/fill-code.ts'
+import { test as base, photograph } from '../support/journey.ts'
+import { collectPageErrors } from '../support/page-errors.ts'
+import { codeFor } from '../support/protocol.ts'
+
+/** A screen shows a change of others within a second; the rest is for a machine under load. */
+const SHOWN = { timeout: 5000 }
+
+const test = base
+  /** Opens a path of the console in a new browser as a user who has signed in with a role. */
+  .extend(
+    'openConsole',
+    ({ acme, newPerson, open }) =>
+      async (role: 'admin' | 'support' | 'auditor' | null, path = '', options: object = {}) => {
+        const person = await newPerson({ name: `Person ${role ?? 'without a role'}` })
+        if (role) await grantRole(createPlatformCtx(acme), person.email, role)
+        const page = await (await open(options)).newPage()
+        const errors = collectPageErrors(page)
+        await page.goto(`${ORIGIN}/${acme}/console${path}`)
+        await page.getByLabel('Email address or phone number').fill(person.email)
+        await page.keyboard.press('Enter')
+        await page.waitForURL(/\/code$/)
+        await fillCode(page, await codeFor(person.email))
+        await page.waitForURL((url) => url.pathname.startsWith(`/${acme}/console`))
+        await page.getByRole('heading', { level: 1 }).waitFor()
+        return { page, person, errors }
+      },
+  )
+  /** The console of an administrator, from whose tokens nothing is in the storage of the browser. */
+  .extend('console', ({ openConsole }) => openConsole('admin', '/users'))
+
+test.beforeAll(async ({ ctx }) => {
+  ensureBuilt()
+  await updateSettings(ctx, { offerPasskey: false })
+})
+
+const readRows = (page: Page): Promise<string[]> => page.locator('.rows tbody th').allInnerTexts()
+
+describe.skipIf(noBrowser)('the console', () => {
+  test('leads back to the path that was opened, with its search', async ({
+    acme,
+    newPerson,
+    openConsole,
+  }) => {
+    await newPerson({ name: 'Grace Hopper' })
+    const { page } = await openConsole('admin', '/users?search=grace')
+    expect(page.url()).toBe(`${ORIGIN}/${acme}/console/users?search=grace`)
+    await expect.poll(() => readRows(page), SHOWN).toEqual([expect.stringContaining('Grace Hopper')])
+  })
+
+  test('keeps nothing in the browser that opens anything', async ({ console: { page } }) => {
+    const stored = await page.evaluate(() => ({
+      local: Object.keys(localStorage),
+      session: Object.keys(sessionStorage),
+      cookies: document.cookie,
+    }))
+    // The router keeps how far each page was scrolled.
+    expect(stored.session.filter((name) => !name.startsWith('tsr-scroll'))).toEqual([])
+    expect([stored.local, stored.cookies]).toEqual([[], ''])
+  })
+
+  test('begins with what the tenant has, and with what happens', async ({ openConsole }) => {
+    const { page } = await openConsole('admin')
+    await expect
+      .poll(() => page.locator('.figure').allTextContents(), SHOWN)
+      .toEqual([
+        expect.stringMatching(/^\d+ users$/),
+        expect.stringMatching(/^\d+ sessions$/),
+        '0 locked users',
+      ])
+    await page.locator('.events li').first().waitFor()
+  })
+
+  test('finds users as one types, and Back restores the list', async ({ newPerson, openConsole }) => {
+    await newPerson({ name: 'Ada Lovelace' })
+    await newPerson({ name: 'Alan Turing' })
+    const { page } = await openConsole('admin', '/users')
+    await page.getByPlaceholder('Search by name, address or id').pressSequentially('turing', { delay: 30 })
+    await expect.poll(() => readRows(page), SHOWN).toEqual([expect.stringContaining('Alan Turing')])
+    await page.getByRole('link', { name: 'Alan Turing' }).click()
+    await page.getByRole('heading', { name: 'Alan Turing' }).waitFor()
+    await page.goBack()
+    await expect.poll(() => readRows(page), SHOWN).toEqual([expect.stringContaining('Alan Turing')])
+    expect(await page.getByPlaceholder('Search by name, address or id').inputValue()).toBe('turing')
+  })
+
+  test('shows a lock by another administrator, and the end of the sessions, without a reload', async ({
+    acme,
+    newPerson,
+    openConsole,
+    signIn,
+    spa,
+  }) => {
+    const victim = await newPerson({ name: 'Mallory' })
+    const [list, screen] = [await openConsole('admin', '/users?search=mallory'), await openConsole('admin')]
+    await screen.page.goto(`${ORIGIN}/${acme}/console/users/${victim.id}`)
+    await screen.page.getByRole('heading', { name: 'Mallory' }).waitFor()
+    await screen.page.getByText('No session.').waitFor()
+    await signIn(victim.email, { client: spa })
+    const sessions = screen.page.locator('.sessions li')
+    await expect.poll(() => sessions.count(), SHOWN).toBeGreaterThan(0)
+    await expect.poll(() => readRows(list.page), SHOWN).toEqual([expect.stringContaining('Mallory')])
+    expect(await list.page.locator('.rows').textContent()).toContain('Active')
+    await screen.page.getByRole('button', { name: 'Lock and end all sessions' }).click()
+    await screen.page.getByRole('button', { name: 'Unlock' }).waitFor()
+    await expect.poll(() => list.page.locator('.rows').textContent(), SHOWN).toContain('Locked')
+    await expect.poll(() => sessions.count(), SHOWN).toBe(0)
+    await expect.poll(() => screen.page.locator('.events').textContent(), SHOWN).toContain('user.locked')
+    await screen.page.getByRole('button', { name: 'Unlock' }).click()
+    await expect.poll(() => list.page.locator('.rows').textContent(), SHOWN).toContain('Active')
+    expect([...list.errors, ...screen.errors]).toEqual([])
+  })
+
+  test('announces new users, and shows them on demand', async ({ newPerson, console: { page } }) => {
+    await page.locator('.rows').waitFor()
+    await newPerson({ name: 'Newcomer' })
+    await page.getByRole('button', { name: '1 new: show' }).click(SHOWN)
+    await expect
+      .poll(() => readRows(page), SHOWN)
+      .toEqual(expect.arrayContaining([expect.stringContaining('Newcomer')]))
+  })
+
+  test('finds what the number of an error page was, and follows the log live', async ({
+    acme,
+    newPerson,
+    openConsole,
+    events,
+  }) => {
+    const { page } = await openConsole('auditor', '/log')
+    const person = await newPerson({ name: 'Logged' })
+    await page.getByRole('link', { name: person.id }).waitFor(SHOWN)
+    const [event] = await events({ type: 'passcode.sent' })
+    await page.getByLabel('Number of an error page').fill(event?.requestId ?? 'none')
+    await page.keyboard.press('Enter')
+    await expect.poll(() => page.locator('.events').textContent(), SHOWN).toContain('passcode.sent')
+    expect(page.url()).toBe(`${ORIGIN}/${acme}/console/log?request=${event?.requestId}`)
+    await page.getByLabel('Number of an error page').fill('nothing')
+    await page.keyboard.press('Enter')
+    await page.getByText('No event has this number.').waitFor()
+  })
+
+  test('shows a role what it permits', async ({ acme, openConsole, person }) => {
+    const nobody = await openConsole(null)
+    expect(await nobody.page.locator('main').textContent()).toContain('You have no role here')
+    const { page } = await openConsole('auditor', '/users')
+    await page.locator('.rows').waitFor()
+    await page.goto(`${ORIGIN}/${acme}/console/users/${person.id}`)
+    await page.locator('.facts').waitFor()
+    expect(await page.getByRole('button', { name: /Lock/ }).count()).toBe(0)
+  })
+
+  test('signs out, and asks for a sign-in again', async ({ acme, console: { page } }) => {
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.waitForURL(/\/signin\//)
+    await page.goto(`${ORIGIN}/${acme}/console`)
+    await page.waitForURL(/\/signin\//)
+  })
+
+  test('has no finding of axe on any screen, in both schemes and on a phone', async ({
+    acme,
+    person,
+    openConsole,
+  }) => {
+    const { page, errors } = await openConsole('admin')
+    const refused: string[] = []
+    page.on('console', (message) => {
+      if (/Content Security Policy/.test(message.text())) refused.push(message.text())
+    })
+    for (const path of [
+      '',
+      '/users',
+      `/users/${person.id}`,
+      '/users/none',
+      '/sessions',
+      '/log',
+      '/nothing',
+    ]) {
+      await page.goto(`${ORIGIN}/${acme}/console${path}`)
+      await page.getByRole('heading', { level: 1 }).waitFor()
+      for (const [colorScheme, size] of [
+        ['light', { width: 1280, height: 800 }],
+        ['dark', PHONE],
+      ] as const) {
+        await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
+        await page.setViewportSize(size)
+        expect([path, colorScheme, (await runAxe(page)).violations]).toEqual([path, colorScheme, []])
+        const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
+        expect([path, overflow]).toEqual([path, 0])
+        await photograph(page, `console${path.replaceAll('/', '-')}-${colorScheme}`)
+      }
+    }
+    expect([errors, refused]).toEqual([[], []])
+  })
+})
