@@ -27,6 +27,8 @@ export const launchBrowser = (app?: Origin): Promise<Browser> =>
       '--no-sandbox',
       ...(app ? [`--host-resolver-rules=MAP ${new URL(ORIGIN).host} ${new URL(app.origin).host}`] : []),
       '--disable-gpu',
+      // A process for it alone takes a fifteenth of the processor time of the browser.
+      '--in-process-gpu',
       '--disable-quic',
       '--no-first-run',
       '--disable-background-networking',
