@@ -1,6 +1,8 @@
 import type { Page } from 'playwright-core'
 import { describe, expect } from 'vitest'
+import { endAllStreams } from '../../src/access/watch-token.ts'
 import { createPlatformCtx } from '../../src/context/context.ts'
+import { Unavailable } from '../../src/core/errors.ts'
 import { updateSettings } from '../../src/tenants/settings.ts'
 import { grantRole } from '../../src/users/roles.ts'
 import { runAxe } from '../support/axe.ts'
@@ -126,6 +128,34 @@ describe.skipIf(noBrowser)('the console', () => {
     await expect
       .poll(() => readRows(page), SHOWN)
       .toEqual(expect.arrayContaining([expect.stringContaining('Newcomer')]))
+  })
+
+  test('misses nothing while its streams are interrupted', async ({ newPerson, console: { page } }) => {
+    await page.locator('.rows').waitFor()
+    await newPerson({ name: 'Before' })
+    await page.getByRole('button', { name: '1 new: show' }).waitFor(SHOWN)
+    endAllStreams(new Unavailable('The server stops.'))
+    await newPerson({ name: 'Meanwhile' })
+    await page.getByRole('button', { name: '2 new: show' }).waitFor(SHOWN)
+    endAllStreams(new Unavailable('The server stops.'))
+    await newPerson({ name: 'Later' })
+    await page.getByRole('button', { name: '3 new: show' }).waitFor(SHOWN)
+  })
+
+  test('works in more tabs than a browser has connections', async ({
+    acme,
+    newPerson,
+    console: { page },
+  }) => {
+    const tabs = [page]
+    while (tabs.length < 8) {
+      const tab = await page.context().newPage()
+      await tab.goto(`${ORIGIN}/${acme}/console/users`)
+      await tab.locator('.rows').waitFor()
+      tabs.push(tab)
+    }
+    await newPerson({ name: 'Everywhere' })
+    for (const tab of tabs) await tab.getByRole('button', { name: '1 new: show' }).waitFor(SHOWN)
   })
 
   test('finds what the number of an error page was, and follows the log live', async ({

@@ -1,4 +1,4 @@
-import type { Client } from 'graphql-sse'
+import type { Client } from 'graphql-ws'
 import {
   Environment,
   type FetchFunction,
@@ -9,7 +9,7 @@ import {
   Store,
   type SubscribeFunction,
 } from 'relay-runtime'
-import { fetchWithToken } from '../auth/sign-in.ts'
+import { createSocketParams, fetchWithToken, keepSocketNonce } from '../auth/sign-in.ts'
 import { GRAPHQL_URL } from '../config.ts'
 
 /** Pages that the cache keeps after the screen is left, so that Back shows them at once. */
@@ -24,39 +24,73 @@ const fetchQuery: FetchFunction = async ({ text }, variables) => {
   return (await response.json()) as GraphQLResponse
 }
 
+/** The wait before an interrupted stream is asked for again, doubled each time. */
+const FIRST_WAIT_MS = 100
+const LAST_WAIT_MS = 30_000
+
 let streams: Promise<Client> | undefined
-/** The client of event streams, which the first subscription loads. */
+/**
+ * The WebSocket of all subscriptions, which the first one opens. A browser has six connections to a server over HTTP/1.1, so
+ * that event streams of a few tabs would leave none for requests.
+ */
 const getStreams = (): Promise<Client> => {
-  streams ??= import('graphql-sse').then(({ createClient }) =>
-    createClient({ url: GRAPHQL_URL, fetchFn: fetchWithToken, retryAttempts: Number.POSITIVE_INFINITY }),
+  streams ??= import('graphql-ws').then(({ createClient }) =>
+    createClient({
+      url: GRAPHQL_URL.replace(/^http/, 'ws'),
+      connectionParams: createSocketParams,
+      retryAttempts: Number.POSITIVE_INFINITY,
+      retryWait: (retries) =>
+        new Promise((resolve) => setTimeout(resolve, Math.min(FIRST_WAIT_MS * 2 ** retries, LAST_WAIT_MS))),
+      shouldRetry: () => true,
+      on: { closed: (event) => keepSocketNonce((event as CloseEvent).reason) },
+    }),
   )
   return streams
 }
 
+/** Whether the server will not answer otherwise when it is asked again. */
+const isFinal = (error: unknown): boolean =>
+  Array.isArray(error) && error.some(({ extensions }) => FINAL_CODES.has(extensions?.code))
+const FINAL_CODES = new Set(['FORBIDDEN', 'GRAPHQL_VALIDATION_FAILED', 'BAD_USER_INPUT'])
+
+const toError = (error: unknown): Error =>
+  error instanceof Error
+    ? error
+    : new Error(Array.isArray(error) ? error[0]?.message : 'The stream has ended.')
+
+/** A stream that is interrupted continues after the last event that arrived. */
 const subscribe: SubscribeFunction = ({ text }, variables) =>
   Observable.create((sink) => {
-    let dispose: () => void = () => {}
+    const request = { query: text ?? '', variables: { ...variables } }
     let isClosed = false
+    let end: () => void = () => {}
+    const start = (client: Client, waitMs: number): void => {
+      let nextWaitMs = Math.min(2 * waitMs, LAST_WAIT_MS)
+      const restart = () => {
+        const timer = setTimeout(() => start(client, nextWaitMs), waitMs)
+        end = () => clearTimeout(timer)
+      }
+      end = client.subscribe<Record<string, { position?: string } | null>>(request, {
+        next: (result) => {
+          // The server ends the stream after an error.
+          if (!result.data) return isFinal(result.errors) && sink.error(toError(result.errors))
+          nextWaitMs = FIRST_WAIT_MS
+          const [event] = Object.values(result.data)
+          if (event?.position) request.variables.after = event.position
+          sink.next(result as GraphQLResponse)
+        },
+        error: (error) => (isFinal(error) ? sink.error(toError(error)) : restart()),
+        // Streams have no end of their own.
+        complete: () => isClosed || restart(),
+      })
+    }
     getStreams().then(
-      (client) => {
-        if (isClosed) return
-        // A stream that is connected again continues after the last event that arrived.
-        const request = { query: text ?? '', variables: { ...variables } }
-        dispose = client.subscribe<Record<string, { position?: string } | null>>(request, {
-          next: (result) => {
-            const [event] = Object.values(result.data ?? {})
-            if (event?.position) request.variables.after = event.position
-            sink.next(result as GraphQLResponse)
-          },
-          error: (error) => sink.error(error instanceof Error ? error : new Error(String(error))),
-          complete: () => sink.complete(),
-        })
-      },
+      (client) => isClosed || start(client, FIRST_WAIT_MS),
       (error: Error) => sink.error(error),
     )
     return () => {
       isClosed = true
-      dispose()
+      end()
     }
   })
 

@@ -1,5 +1,5 @@
 import * as oauth from 'oauth4webapi'
-import { API, CALLBACK_URL, CONSOLE_PATH, deployment } from '../config.ts'
+import { API, CALLBACK_URL, CONSOLE_PATH, deployment, GRAPHQL_URL } from '../config.ts'
 
 /**
  * The sign-in of the console: the authorization code flow with PKCE of a public client, whose tokens are bound to a key
@@ -39,11 +39,15 @@ const discover = (): Promise<oauth.AuthorizationServer> => {
   return server
 }
 
-let proof: Promise<oauth.DPoPHandle> | undefined
-const getProof = (): Promise<oauth.DPoPHandle> => {
-  proof ??= oauth.generateKeyPair('ES256').then((keys) => oauth.DPoP(client, keys))
-  return proof
+/** The key of the page, which cannot be exported, and the proofs of requests by it. */
+let key: Promise<{ pair: CryptoKeyPair; handle: oauth.DPoPHandle }> | undefined
+const getKey = () => {
+  key ??= oauth
+    .generateKeyPair('ES256')
+    .then((pair) => ({ pair: pair as CryptoKeyPair, handle: oauth.DPoP(client, pair) }))
+  return key
 }
+const getProof = async (): Promise<oauth.DPoPHandle> => (await getKey()).handle
 
 /** Sends a request once more when the server asks for a nonce (RFC 9449, section 8). */
 async function withNonce<Result>(request: () => Promise<Result>): Promise<Result> {
@@ -166,6 +170,24 @@ export const fetchWithToken: typeof fetch = async (input, init = {}) => {
       { ...options, DPoP, signal: init.signal ?? undefined },
     )
   return withNonce(send)
+}
+
+let socketNonce: string | undefined
+
+/** The parameters of a WebSocket: the access token, and a proof of its key for the request that opens the socket. */
+export async function createSocketParams(): Promise<Record<string, string>> {
+  const [{ accessToken }, { pair }, { generateProof }] = await Promise.all([
+    getTokens(),
+    getKey(),
+    import('dpop'),
+  ])
+  const proof = await generateProof(pair, GRAPHQL_URL, 'GET', socketNonce, accessToken)
+  return { authorization: `DPoP ${accessToken}`, dpop: proof }
+}
+
+/** Reads the nonce that the next proof of a socket must have, if that is why the last one was closed. */
+export function keepSocketNonce(reason: string): void {
+  socketNonce = /^use_dpop_nonce (\S+)$/.exec(reason)?.[1] ?? socketNonce
 }
 
 /** Ends the session of the browser. */
