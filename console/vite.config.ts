@@ -14,5 +14,11 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     target: 'es2022',
+    rolldownOptions: {
+      output: {
+        // One file of what the first screen needs compresses better than two. The other packages come when they are needed.
+        codeSplitting: { groups: [{ name: 'vendor', test: /node_modules[\\/](?!graphql-ws|dpop)/ }] },
+      },
+    },
   },
 })
