@@ -3,8 +3,8 @@ import { issuerOf } from '../core/issuer.ts'
 import { listManagementScopes } from '../core/scopes.ts'
 import { ensureClient } from './ensure-client.ts'
 
-/** The client of the console in each tenant. */
-export const CONSOLE_CLIENT_ID = 'console'
+/** The id of the client of the console in each tenant. */
+export const CONSOLE_CLIENT_ID = 'client_01j0000000e0080000000c0ns0'
 
 /** The path of the console in a tenant, and the start of its URLs. */
 export const getConsoleUrl = (tenant: string): string => `${issuerOf(tenant)}/console`

@@ -67,7 +67,7 @@ describe('the console', () => {
     expect((await fetch(`${app.origin}/assets/console/${name}`)).status).toBe(404)
   })
 
-  test('makes its client when it is first opened, once', async ({ app, tenant, events }) => {
+  test('makes its client when it is first opened, once', async ({ app, tenant, events, gql }) => {
     const open = () => fetch(`${app.origin}/${tenant}/console`)
     await Promise.all(Array.from({ length: 10 }, open))
     const [client, ...others] = await dbFor(tenant).client.findMany({
@@ -80,6 +80,8 @@ describe('the console', () => {
       dpopBoundAccessTokens: true,
     })
     expect(await events({ type: 'client.created', subjectId: CONSOLE_CLIENT_ID })).toHaveLength(1)
+    const { body } = await gql('query Find($id: ID!) { client(id: $id) { name } }', { id: CONSOLE_CLIENT_ID })
+    expect(body.data).toEqual({ client: { name: 'Console' } })
   })
 
   test('is not found in a tenant that does not exist', async ({ app }) => {
