@@ -36,7 +36,14 @@ const ipNetwork = text(100)
     context.addIssue('must be an IPv4 or IPv6 address, or a network such as 203.0.113.0/24')
     return z.NEVER
   })
-  .meta({ anyOf: [{ format: 'ipv4' }, { format: 'ipv6' }, { pattern: '^[\\dA-Fa-f:.]+/\\d{1,3}$' }] })
+  .meta({
+    anyOf: [
+      { format: 'ipv4' },
+      { format: 'ipv6' },
+      { pattern: z.regexes.cidrv4.source },
+      { pattern: z.regexes.cidrv6.source },
+    ],
+  })
 
 export const EVENT_TYPE = defineEnum(
   'EventType',

@@ -20,8 +20,11 @@ const URL_NAME = /ur[il]s?$|callbacks?$|origins?$|endpoints?$|^(profile|picture|
 const URL_FIELDS = namedTypes
   .filter(isInputObjectType)
   .flatMap((type) => Object.values(type.getFields()).map((field) => ({ type: type.name, field })))
-  // The profile of a client is the name of a set of settings.
-  .filter(({ field }) => URL_NAME.test(field.name) && !isEnumType(getNamedType(field.type)))
+  // The profile of a client is the name of a set of settings. Copied claims have the names of claims.
+  .filter(
+    ({ type, field }) =>
+      URL_NAME.test(field.name) && !isEnumType(getNamedType(field.type)) && type !== 'CopiedClaimsInput',
+  )
 
 const isList = (type: GraphQLInputType): boolean =>
   isNonNullType(type) ? isList(type.ofType) : isListType(type)
