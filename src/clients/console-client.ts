@@ -16,15 +16,17 @@ export const getConsoleUrl = (tenant: string): string => `${issuerOf(tenant)}/co
 export async function ensureConsoleClient(tenant: string): Promise<void> {
   const url = getConsoleUrl(tenant)
   const callback = `${url}/callback`
+  const scopes = [...listManagementScopes(tenant)]
   const known = await findClient(tenant, CONSOLE_CLIENT_ID)
-  if (known?.callbacks.includes(callback)) return
+  // A later version may have more scopes, and another base URL.
+  if (known?.callbacks.includes(callback) && scopes.every((scope) => known.scopes.includes(scope))) return
   await ensureClient(tenant, {
     id: CONSOLE_CLIENT_ID,
     name: 'Console',
     appType: 'single-page',
     callbacks: [callback],
     allowedLogoutUrls: [url],
-    scopes: [...listManagementScopes(tenant)],
+    scopes,
     dpopBoundAccessTokens: true,
     secret: null,
   })

@@ -84,6 +84,23 @@ describe('the console', () => {
     expect(body.data).toEqual({ client: { name: 'Console' } })
   })
 
+  test('gives its client the scopes and the redirect URI that it lacks', async ({ app, tenant, rest }) => {
+    await fetch(`${app.origin}/${tenant}/console`)
+    const path = `/clients/${CONSOLE_CLIENT_ID}`
+    for (const fields of [
+      { scopes: ['users:read'] },
+      { callbacks: ['https://former.example/console/callback'] },
+    ]) {
+      expect((await rest('PATCH', path, fields)).status).toBe(200)
+      await fetch(`${app.origin}/${tenant}/console`)
+      const { body } = await rest('GET', path)
+      expect(body).toMatchObject({
+        scopes: expect.arrayContaining(['users:read', 'events:read', 'tenant:write']),
+        callbacks: [`${ORIGIN}/${tenant}/console/callback`],
+      })
+    }
+  })
+
   test('is not found in a tenant that does not exist', async ({ app }) => {
     expect((await fetch(`${app.origin}/no-such-tenant/console`)).status).toBe(404)
   })
