@@ -1,3 +1,4 @@
+import { getConsoleUrl } from '../clients/console-client.ts'
 import { env } from '../core/env.ts'
 import { DEMO_TENANT } from './demo.ts'
 
@@ -22,7 +23,7 @@ export function listStartUrls(tenant: string): StartUrl[] {
   return [
     ...(env.isProduction ? [] : development.slice(env.demo ? 0 : 1)),
     ...(env.console
-      ? [{ label: 'Console', url: `${issuer}/console`, description: 'Users, sessions and the log, live.' }]
+      ? [{ label: 'Console', url: getConsoleUrl(tenant), description: 'Users, sessions and the log, live.' }]
       : []),
     {
       label: 'OpenID Connect',
