@@ -4,7 +4,7 @@ import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { RelayEnvironmentProvider } from 'react-relay/hooks'
 import { environment } from './api/environment.ts'
-import { completeSignIn } from './auth/sign-in.ts'
+import { completeSignIn, leadToIssuer } from './auth/sign-in.ts'
 import { router } from './router.tsx'
 import { Failure, NoRole } from './shell/failure.tsx'
 import { applyTheme } from './shell/theme.ts'
@@ -13,6 +13,7 @@ applyTheme()
 const root = createRoot(document.getElementById('root') as HTMLElement)
 
 try {
+  await leadToIssuer()
   const scopes = await completeSignIn()
   const hasRole = scopes.some((scope) => scope.includes(':'))
   root.render(

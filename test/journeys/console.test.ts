@@ -3,6 +3,9 @@ import { describe, expect } from 'vitest'
 import { endAllStreams } from '../../src/access/watch-token.ts'
 import { createPlatformCtx } from '../../src/context/context.ts'
 import { Unavailable } from '../../src/core/errors.ts'
+import { createEvent } from '../../src/events/create-event.ts'
+import { recordEvents } from '../../src/events/log.ts'
+import { revokeUserSessions } from '../../src/sessions/revoke-sessions.ts'
 import { updateSettings } from '../../src/tenants/settings.ts'
 import { grantRole } from '../../src/users/roles.ts'
 import { runAxe } from '../support/axe.ts'
@@ -175,6 +178,45 @@ describe.skipIf(noBrowser)('the console', () => {
     await page.getByLabel('Number of an error page').fill('nothing')
     await page.keyboard.press('Enter')
     await page.getByText('No event has this number.').waitFor()
+  })
+
+  test('pauses and resumes the log, and pauses by itself before it takes the memory of the browser', async ({
+    acme,
+    newPerson,
+    openConsole,
+  }) => {
+    const { page } = await openConsole('admin', '/log')
+    await page.getByText('Live').waitFor()
+    await page.getByRole('button', { name: 'Pause' }).click()
+    const missed = await newPerson()
+    await page.getByRole('button', { name: 'Resume' }).click()
+    await page.getByRole('link', { name: missed.id }).first().waitFor(SHOWN)
+    await page.getByText('Live').waitFor()
+    const ctx = createPlatformCtx(acme)
+    const event = createEvent('client.updated', { clientId: 'client_1', changedFields: ['name'] })
+    await ctx.db.transaction((tx) => recordEvents(tx, ctx, Array(600).fill(event)))
+    await page.getByRole('button', { name: 'Resume' }).waitFor({ timeout: 20_000 })
+    const shown = await page.locator('.events li').count()
+    expect(shown).toBeGreaterThanOrEqual(500)
+    const { id } = await newPerson()
+    await page.waitForTimeout(500)
+    expect(await page.getByRole('link', { name: id }).count()).toBe(0)
+    await page.getByRole('button', { name: 'Resume' }).click()
+    await page.getByText('Live').waitFor()
+    expect(await page.locator('.events li').count()).toBeLessThanOrEqual(100)
+  })
+
+  test('leads a browser that found the server by another name to its issuer', async ({ acme, app, open }) => {
+    const page = await (await open()).newPage()
+    await page.goto(`${app.origin}/${acme}/console/users?search=ada`)
+    await page.waitForURL((url) => url.origin === ORIGIN && url.pathname.startsWith(`/${acme}/signin/`))
+  })
+
+  test('asks for a sign-in when the session was ended elsewhere', async ({ acme, openConsole }) => {
+    const { page, person } = await openConsole('admin', '/users')
+    await revokeUserSessions(createPlatformCtx(acme), person.id)
+    await page.getByRole('link', { name: 'Sessions' }).click()
+    await page.waitForURL(/\/signin\//)
   })
 
   test('shows a role what it permits', async ({ acme, openConsole, person }) => {

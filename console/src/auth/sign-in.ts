@@ -59,6 +59,14 @@ async function withNonce<Result>(request: () => Promise<Result>): Promise<Result
   }
 }
 
+/** Leads a browser that found the server by another name to the origin of the issuer, to which the tokens belong. */
+export async function leadToIssuer(): Promise<void> {
+  const { origin } = new URL(deployment.issuer)
+  if (location.origin === origin) return
+  location.replace(origin + location.pathname + location.search)
+  await new Promise(() => {})
+}
+
 /** Leads the browser to the sign-in page. The promise never settles. */
 export async function startSignIn(returnTo: string = location.pathname + location.search): Promise<never> {
   const { authorization_endpoint: endpoint, scopes_supported: scopes = [] } = await discover()
@@ -169,8 +177,18 @@ export const fetchWithToken: typeof fetch = async (input, init = {}) => {
       (init.body ?? null) as string | null,
       { ...options, DPoP, signal: init.signal ?? undefined },
     )
-  return withNonce(send)
+  try {
+    return await withNonce(send)
+  } catch (error) {
+    // The session has ended, or the token was revoked.
+    if (isTokenRejection(error)) return startSignIn()
+    throw error
+  }
 }
+
+const isTokenRejection = (error: unknown): boolean =>
+  error instanceof oauth.WWWAuthenticateChallengeError &&
+  error.cause.some(({ parameters }) => parameters.error === 'invalid_token')
 
 let socketNonce: string | undefined
 

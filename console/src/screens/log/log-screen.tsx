@@ -4,11 +4,10 @@ import { graphql, useLazyLoadQuery, usePaginationFragment } from 'react-relay/ho
 import type { logScreen_events$key } from '../../generated/logScreen_events.graphql.ts'
 import type { logScreenPageQuery } from '../../generated/logScreenPageQuery.graphql.ts'
 import type { logScreenQuery } from '../../generated/logScreenQuery.graphql.ts'
-import type { logScreenSubscription } from '../../generated/logScreenSubscription.graphql.ts'
-import { useLive } from '../../parts/live-events.ts'
 import { MoreRows } from '../../parts/more-rows.tsx'
 import { ListSkeleton } from '../../parts/skeleton.tsx'
 import { EventList } from './event-list.tsx'
+import { LiveEvents } from './live-events.tsx'
 
 const route = getRouteApi('/log')
 
@@ -17,6 +16,8 @@ export function LogScreen() {
   const { request } = route.useSearch()
   const navigate = useNavigate({ from: '/log' })
   const [isPaused, setIsPaused] = useState(false)
+  // Each resumption begins with the newest events.
+  const [generation, setGeneration] = useState(0)
   return (
     <section className="screen">
       <header className="screen-head">
@@ -47,20 +48,38 @@ export function LogScreen() {
             type="button"
             className="button quiet"
             aria-pressed={isPaused}
-            onClick={() => setIsPaused(!isPaused)}
+            onClick={() => {
+              if (isPaused) setGeneration((former) => former + 1)
+              setIsPaused(!isPaused)
+            }}
           >
             {isPaused ? 'Resume' : 'Pause'}
           </button>
         )}
       </header>
-      <Suspense fallback={<ListSkeleton />} key={request ?? ''}>
-        <Events request={request} isLive={!isPaused && request === undefined} />
+      <Suspense fallback={<ListSkeleton />} key={`${request ?? ''} ${generation}`}>
+        <Events
+          request={request}
+          generation={generation}
+          isLive={!isPaused && request === undefined}
+          onFull={() => setIsPaused(true)}
+        />
       </Suspense>
     </section>
   )
 }
 
-function Events({ request, isLive }: { request: string | undefined; isLive: boolean }) {
+function Events({
+  request,
+  generation,
+  isLive,
+  onFull,
+}: {
+  request: string | undefined
+  generation: number
+  isLive: boolean
+  onFull: () => void
+}) {
   const query = useLazyLoadQuery<logScreenQuery>(
     graphql`
       query logScreenQuery($filter: EventFilter) {
@@ -71,7 +90,7 @@ function Events({ request, isLive }: { request: string | undefined; isLive: bool
       }
     `,
     { filter: request === undefined ? null : { requestId: request } },
-    { fetchPolicy: 'network-only' },
+    { fetchKey: generation, fetchPolicy: 'network-only' },
   )
   const { data, loadNext, hasNext, isLoadingNext } = usePaginationFragment<
     logScreenPageQuery,
@@ -103,7 +122,14 @@ function Events({ request, isLive }: { request: string | undefined; isLive: bool
   if (!events) return <p className="empty">You may not read the log.</p>
   return (
     <>
-      {isLive && <Tail connection={events.__id} after={query.viewer?.eventPosition} />}
+      {isLive && (
+        <>
+          <LiveEvents connection={events.__id} after={query.viewer?.eventPosition} onFull={onFull} />
+          <p className="count" role="status">
+            <span className="pulse" /> Live
+          </p>
+        </>
+      )}
       {request !== undefined && events.edges.length === 0 ? (
         <p className="empty">No event has this number. Events are kept for as long as the settings say.</p>
       ) : (
@@ -111,26 +137,5 @@ function Events({ request, isLive }: { request: string | undefined; isLive: bool
       )}
       <MoreRows hasMore={hasNext} isLoading={isLoadingNext} load={() => void loadNext(50)} />
     </>
-  )
-}
-
-/** Adds the events to the list as they happen. */
-function Tail({ connection, after }: { connection: string; after: string | null | undefined }) {
-  useLive<logScreenSubscription>({
-    subscription: graphql`
-      subscription logScreenSubscription($connections: [ID!]!, $after: String) {
-        events(after: $after) @prependNode(connections: $connections, edgeTypeName: "EventEdge") {
-          id
-          position
-          ...eventList_event
-        }
-      }
-    `,
-    variables: { connections: [connection], after },
-  })
-  return (
-    <p className="count" role="status">
-      <span className="pulse" /> Live
-    </p>
   )
 }

@@ -1,12 +1,13 @@
 import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
 import { graphql, useLazyLoadQuery } from 'react-relay/hooks'
 import type { startScreenQuery } from '../../generated/startScreenQuery.graphql.ts'
-import type { startScreenSubscription } from '../../generated/startScreenSubscription.graphql.ts'
-import { useLive } from '../../parts/live-events.ts'
 import { EventList } from '../log/event-list.tsx'
+import { LiveEvents } from '../log/live-events.tsx'
 
 /** The state of the tenant at a glance, and what happens in it. */
 export function StartScreen() {
+  const [generation, setGeneration] = useState(0)
   const { viewer, users, locked, sessions, events } = useLazyLoadQuery<startScreenQuery>(
     graphql`
       query startScreenQuery {
@@ -34,7 +35,7 @@ export function StartScreen() {
       }
     `,
     {},
-    { fetchPolicy: 'network-only' },
+    { fetchKey: generation, fetchPolicy: 'network-only' },
   )
   return (
     <section className="screen">
@@ -63,27 +64,15 @@ export function StartScreen() {
           <h2>
             <span className="pulse" /> What happens now
           </h2>
-          <Feed connection={events.__id} after={viewer?.eventPosition} />
+          <LiveEvents
+            key={generation}
+            connection={events.__id}
+            after={viewer?.eventPosition}
+            onFull={() => setGeneration((former) => former + 1)}
+          />
           <EventList events={events.edges.map(({ node }) => node)} />
         </section>
       )}
     </section>
   )
-}
-
-/** Adds the events to the list as they happen. */
-function Feed({ connection, after }: { connection: string; after: string | null | undefined }) {
-  useLive<startScreenSubscription>({
-    subscription: graphql`
-      subscription startScreenSubscription($connections: [ID!]!, $after: String) {
-        events(after: $after) @prependNode(connections: $connections, edgeTypeName: "EventEdge") {
-          id
-          position
-          ...eventList_event
-        }
-      }
-    `,
-    variables: { connections: [connection], after },
-  })
-  return null
 }

@@ -2,16 +2,15 @@ import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { graphql, useLazyLoadQuery, useMutation } from 'react-relay/hooks'
 import type { userScreenLockMutation } from '../../generated/userScreenLockMutation.graphql.ts'
-import type { userScreenLocksSubscription } from '../../generated/userScreenLocksSubscription.graphql.ts'
 import type { userScreenQuery } from '../../generated/userScreenQuery.graphql.ts'
 import type { userScreenUnlockMutation } from '../../generated/userScreenUnlockMutation.graphql.ts'
 import { Avatar } from '../../parts/avatar.tsx'
 import { CopiedText } from '../../parts/copied-text.tsx'
-import { useLive } from '../../parts/live-events.ts'
 import { findProblem } from '../../parts/result.ts'
 import { Time } from '../../parts/time.tsx'
 import { useMay } from '../../shell/viewer-scopes.ts'
 import { EventList } from '../log/event-list.tsx'
+import { useLiveLocks } from './live-locks.ts'
 import { UserSessions } from './user-sessions.tsx'
 
 const route = getRouteApi('/users/$userId')
@@ -56,26 +55,7 @@ export function UserScreen() {
     { userId },
     { fetchKey: generation, fetchPolicy: 'store-and-network' },
   )
-  useLive<userScreenLocksSubscription>({
-    subscription: graphql`
-      subscription userScreenLocksSubscription($userId: ID, $after: String) {
-        userLockChanged(userId: $userId, after: $after) {
-          ... on Event {
-            position
-          }
-          ... on UserLockEvent {
-            user {
-              id
-              locked
-              lockedAt
-            }
-          }
-        }
-      }
-    `,
-    variables: { userId, after: data.viewer?.eventPosition },
-    onNext: () => setGeneration((former) => former + 1),
-  })
+  useLiveLocks({ userId, after: data.viewer?.eventPosition }, () => setGeneration((former) => former + 1))
   const mayWrite = useMay('users:write')
   const [problem, setProblem] = useState<string | null>(null)
   const [lock, isLocking] = useMutation<userScreenLockMutation>(graphql`

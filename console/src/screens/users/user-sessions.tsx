@@ -27,15 +27,7 @@ export function UserSessions({
           edges {
             node {
               id
-              userAgent
-              lastSeenIp
-              lastSeenLocation
-              lastSeenAt
-              createdAt
-              client {
-                id
-                name
-              }
+              ...userSessions_session @relay(mask: false)
             }
           }
         }
@@ -69,15 +61,7 @@ export function UserSessions({
           ... on SessionEvent {
             session @prependNode(connections: $connections, edgeTypeName: "SessionEdge") {
               id
-              userAgent
-              lastSeenIp
-              lastSeenLocation
-              lastSeenAt
-              createdAt
-              client {
-                id
-                name
-              }
+              ...userSessions_session @relay(mask: false)
             }
           }
         }
@@ -145,3 +129,17 @@ export function UserSessions({
     </section>
   )
 }
+
+graphql`
+  fragment userSessions_session on Session {
+    userAgent
+    lastSeenIp
+    lastSeenLocation
+    lastSeenAt
+    createdAt
+    client {
+      id
+      name
+    }
+  }
+`

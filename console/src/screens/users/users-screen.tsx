@@ -3,12 +3,12 @@ import { Suspense, useDeferredValue, useEffect, useState } from 'react'
 import { graphql, useLazyLoadQuery, usePaginationFragment } from 'react-relay/hooks'
 import type { usersScreen_users$key } from '../../generated/usersScreen_users.graphql.ts'
 import type { usersScreenCreationsSubscription } from '../../generated/usersScreenCreationsSubscription.graphql.ts'
-import type { usersScreenLocksSubscription } from '../../generated/usersScreenLocksSubscription.graphql.ts'
 import type { usersScreenPageQuery } from '../../generated/usersScreenPageQuery.graphql.ts'
 import type { usersScreenQuery } from '../../generated/usersScreenQuery.graphql.ts'
 import { useLive } from '../../parts/live-events.ts'
 import { MoreRows } from '../../parts/more-rows.tsx'
 import { ListSkeleton } from '../../parts/skeleton.tsx'
+import { useLiveLocks } from './live-locks.ts'
 import { UserRow } from './user-row.tsx'
 
 const route = getRouteApi('/users')
@@ -132,26 +132,7 @@ function UserList({ filter }: { filter: string }) {
     query,
   )
   const after = query.viewer?.eventPosition
-  // The users of a change replace those of the store, wherever they are shown.
-  useLive<usersScreenLocksSubscription>({
-    subscription: graphql`
-      subscription usersScreenLocksSubscription($after: String) {
-        userLockChanged(after: $after) {
-          ... on Event {
-            position
-          }
-          ... on UserLockEvent {
-            user {
-              id
-              locked
-              lockedAt
-            }
-          }
-        }
-      }
-    `,
-    variables: { after },
-  })
+  useLiveLocks({ after })
   useLive<usersScreenCreationsSubscription>({
     subscription: graphql`
       subscription usersScreenCreationsSubscription($after: String) {
