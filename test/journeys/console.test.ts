@@ -1,4 +1,3 @@
-import type { Page } from 'playwright-core'
 import { describe, expect } from 'vitest'
 import { endAllStreams } from '../../src/access/watch-token.ts'
 import { createPlatformCtx } from '../../src/context/context.ts'
@@ -6,56 +5,12 @@ import { Unavailable } from '../../src/core/errors.ts'
 import { createEvent } from '../../src/events/create-event.ts'
 import { recordEvents } from '../../src/events/log.ts'
 import { revokeUserSessions } from '../../src/sessions/revoke-sessions.ts'
-import { updateSettings } from '../../src/tenants/settings.ts'
-import { grantRole } from '../../src/users/roles.ts'
 import { runAxe } from '../support/axe.ts'
 import { noBrowser, ORIGIN, PHONE } from '../support/browser.ts'
-import { startSession } from '../support/browser-session.ts'
-import { ensureBuilt } from '../support/build.ts'
-import { fillCode } from '../support/fill-code.ts'
-import { test as base, photograph } from '../support/journey.ts'
-import { collectPageErrors } from '../support/page-errors.ts'
-import { codeFor } from '../support/protocol.ts'
+import { prepareConsole, readRows, SHOWN, test } from '../support/console-journey.ts'
+import { photograph } from '../support/journey.ts'
 
-/** A screen shows a change of others within a second; the rest is for a machine under load. */
-const SHOWN = { timeout: 5000 }
-
-const test = base
-  /** Opens a path of the console in a new browser of a user with a role, who is signed in or signs in on the pages. */
-  .extend(
-    'openConsole',
-    ({ acme, newPerson, open }) =>
-      async (role: 'admin' | 'support' | 'auditor' | null, path = '', { onPages = false } = {}) => {
-        const person = await newPerson({ name: `Person ${role ?? 'without a role'}` })
-        if (role) await grantRole(createPlatformCtx(acme), person.email, role)
-        const context = await open()
-        if (!onPages)
-          await context.addCookies([
-            { ...(await startSession(acme, person.id)), url: ORIGIN, httpOnly: true },
-          ])
-        const page = await context.newPage()
-        const errors = collectPageErrors(page)
-        await page.goto(`${ORIGIN}/${acme}/console${path}`)
-        if (onPages) {
-          await page.getByLabel('Email address or phone number').fill(person.email)
-          await page.keyboard.press('Enter')
-          await page.waitForURL(/\/code$/)
-          await fillCode(page, await codeFor(person.email))
-        }
-        await page.waitForURL((url) => url.pathname.startsWith(`/${acme}/console`))
-        await page.getByRole('heading', { level: 1 }).waitFor()
-        return { page, person, errors }
-      },
-  )
-  /** The console of an administrator, from whose tokens nothing is in the storage of the browser. */
-  .extend('console', ({ openConsole }) => openConsole('admin', '/users'))
-
-test.beforeAll(async ({ ctx }) => {
-  ensureBuilt()
-  await updateSettings(ctx, { offerPasskey: false })
-})
-
-const readRows = (page: Page): Promise<string[]> => page.locator('.rows tbody th').allInnerTexts()
+test.beforeAll(({ ctx }) => prepareConsole({ ctx }))
 
 describe.skipIf(noBrowser)('the console', () => {
   test('leads back to the path that was opened, with its search', async ({
