@@ -16,6 +16,8 @@ const common = {
   maxWorkers: 3,
   testTimeout: 30_000,
   hookTimeout: 30_000,
+  // A machine under load takes more than the second that is the default.
+  expect: { poll: { timeout: 10_000 } },
 } as const
 
 export default defineConfig({
