@@ -5,6 +5,7 @@ import { signOut } from '../auth/sign-in.ts'
 import { deployment } from '../config.ts'
 import type { shellQuery } from '../generated/shellQuery.graphql.ts'
 import { Avatar } from '../parts/avatar.tsx'
+import { Notices } from '../parts/notices.tsx'
 import { ListSkeleton } from '../parts/skeleton.tsx'
 import { applyTheme, getTheme, type Theme } from './theme.ts'
 import { type Scope, ViewerScopes } from './viewer-scopes.ts'
@@ -99,6 +100,7 @@ function Frame() {
           </Suspense>
         </main>
       </div>
+      <Notices />
     </ViewerScopes.Provider>
   )
 }

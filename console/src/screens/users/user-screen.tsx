@@ -1,12 +1,14 @@
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { graphql, useLazyLoadQuery, useMutation } from 'react-relay/hooks'
+import { graphql, useLazyLoadQuery } from 'react-relay/hooks'
 import type { userScreenLockMutation } from '../../generated/userScreenLockMutation.graphql.ts'
 import type { userScreenQuery } from '../../generated/userScreenQuery.graphql.ts'
 import type { userScreenUnlockMutation } from '../../generated/userScreenUnlockMutation.graphql.ts'
 import { Avatar } from '../../parts/avatar.tsx'
 import { CopiedText } from '../../parts/copied-text.tsx'
-import { findProblem } from '../../parts/result.ts'
+import { ProblemText } from '../../parts/form.tsx'
+import { useProblemMutation } from '../../parts/mutation.ts'
+import { notify } from '../../parts/notices.tsx'
 import { Time } from '../../parts/time.tsx'
 import { useMay } from '../../shell/viewer-scopes.ts'
 import { EventList } from '../log/event-list.tsx'
@@ -57,8 +59,7 @@ export function UserScreen() {
   )
   useLiveLocks({ userId, after: data.viewer?.eventPosition }, () => setGeneration((former) => former + 1))
   const mayWrite = useMay('users:write')
-  const [problem, setProblem] = useState<string | null>(null)
-  const [lock, isLocking] = useMutation<userScreenLockMutation>(graphql`
+  const lock = useProblemMutation<userScreenLockMutation>(graphql`
     mutation userScreenLockMutation($userId: ID!) {
       lockUser(input: { userId: $userId }) {
         ... on LockUserPayload {
@@ -74,7 +75,7 @@ export function UserScreen() {
       }
     }
   `)
-  const [unlock, isUnlocking] = useMutation<userScreenUnlockMutation>(graphql`
+  const unlock = useProblemMutation<userScreenUnlockMutation>(graphql`
     mutation userScreenUnlockMutation($userId: ID!) {
       unlockUser(input: { userId: $userId }) {
         ... on UnlockUserPayload {
@@ -101,14 +102,13 @@ export function UserScreen() {
         </Link>
       </div>
     )
-  const variables = { userId }
-  const onError = (error: Error) => setProblem(error.message)
+  const name = user.name ?? user.email ?? user.phoneNumber ?? user.id
   return (
     <section className="screen">
       <header className="screen-head user-head">
         <Avatar name={user.name ?? user.email ?? ''} picture={user.picture ?? null} />
         <div>
-          <h1>{user.name ?? user.email ?? user.phoneNumber ?? user.id}</h1>
+          <h1>{name}</h1>
           <CopiedText text={user.id} />
         </div>
         {user.locked && <span className="badge danger">Locked</span>}
@@ -116,28 +116,18 @@ export function UserScreen() {
           <button
             type="button"
             className={`button ${user.locked ? '' : 'danger'}`}
-            disabled={isLocking || isUnlocking}
-            onClick={() => {
-              setProblem(null)
-              if (user.locked)
-                unlock({
-                  variables,
-                  onError,
-                  onCompleted: ({ unlockUser }) => setProblem(findProblem(unlockUser)),
-                })
-              else
-                lock({ variables, onError, onCompleted: ({ lockUser }) => setProblem(findProblem(lockUser)) })
-            }}
+            disabled={lock.isRunning || unlock.isRunning}
+            onClick={() =>
+              user.locked
+                ? unlock.run({ userId })
+                : lock.run({ userId }, () => notify(`${name} is locked.`, () => unlock.run({ userId })))
+            }
           >
             {user.locked ? 'Unlock' : 'Lock and end all sessions'}
           </button>
         )}
       </header>
-      {problem && (
-        <p className="problem" role="alert">
-          {problem}
-        </p>
-      )}
+      <ProblemText problem={lock.problem ?? unlock.problem} />
       <div className="columns">
         <dl className="facts card">
           <dt>Email</dt>

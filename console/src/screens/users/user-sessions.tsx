@@ -1,11 +1,11 @@
-import { useState } from 'react'
-import { graphql, useFragment, useMutation } from 'react-relay/hooks'
+import { graphql, useFragment } from 'react-relay/hooks'
 import type { userSessions_user$key } from '../../generated/userSessions_user.graphql.ts'
 import type { userSessionsEndedSubscription } from '../../generated/userSessionsEndedSubscription.graphql.ts'
 import type { userSessionsRevokeMutation } from '../../generated/userSessionsRevokeMutation.graphql.ts'
 import type { userSessionsStartedSubscription } from '../../generated/userSessionsStartedSubscription.graphql.ts'
+import { ProblemText } from '../../parts/form.tsx'
 import { useLive } from '../../parts/live-events.ts'
-import { findProblem } from '../../parts/result.ts'
+import { useProblemMutation } from '../../parts/mutation.ts'
 import { Time } from '../../parts/time.tsx'
 import { describeBrowser } from '../../parts/user-agent.ts'
 import { useMay } from '../../shell/viewer-scopes.ts'
@@ -70,8 +70,7 @@ export function UserSessions({
     variables: { userId: user.id, connections, after },
   })
   const mayRevoke = useMay('sessions:write')
-  const [problem, setProblem] = useState<string | null>(null)
-  const [revoke, isRevoking] = useMutation<userSessionsRevokeMutation>(graphql`
+  const revoke = useProblemMutation<userSessionsRevokeMutation>(graphql`
     mutation userSessionsRevokeMutation($sessionId: ID!, $connections: [ID!]!) {
       revokeSession(input: { sessionId: $sessionId }) {
         ... on RevokeSessionPayload {
@@ -90,11 +89,7 @@ export function UserSessions({
       <h2>
         Sessions <span className="badge">{edges.length}</span>
       </h2>
-      {problem && (
-        <p className="problem" role="alert">
-          {problem}
-        </p>
-      )}
+      <ProblemText problem={revoke.problem} />
       {edges.length === 0 && <p className="empty">No session. A sign-in appears here at once.</p>}
       <ul className="sessions">
         {edges.map(({ node }) => (
@@ -110,15 +105,9 @@ export function UserSessions({
               <button
                 type="button"
                 className="button quiet"
-                disabled={isRevoking}
+                disabled={revoke.isRunning}
                 aria-label={`End the session of ${describeBrowser(node.userAgent)}`}
-                onClick={() =>
-                  revoke({
-                    variables: { sessionId: node.id, connections },
-                    onError: (error) => setProblem(error.message),
-                    onCompleted: ({ revokeSession }) => setProblem(findProblem(revokeSession)),
-                  })
-                }
+                onClick={() => revoke.run({ sessionId: node.id, connections })}
               >
                 End
               </button>

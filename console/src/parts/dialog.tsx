@@ -1,0 +1,114 @@
+import { type FormEvent, type ReactNode, useEffect, useId, useRef, useState } from 'react'
+import { Field, ProblemText } from './form.tsx'
+import type { Problem } from './result.ts'
+
+/** A modal dialog, open for as long as it is rendered. Escape, its button and a click beside it close it. */
+export function Dialog({
+  title,
+  onClose,
+  children,
+}: {
+  title: string
+  onClose: () => void
+  children: ReactNode
+}) {
+  const id = useId()
+  const dialog = useRef<HTMLDialogElement>(null)
+  useEffect(() => {
+    const element = dialog.current
+    element?.showModal()
+    return () => element?.close()
+  }, [])
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: Escape closes a dialog already
+    <dialog
+      ref={dialog}
+      aria-labelledby={id}
+      onCancel={(event) => {
+        event.preventDefault()
+        onClose()
+      }}
+      onClick={({ target, currentTarget }) => target === currentTarget && onClose()}
+    >
+      <div className="dialog-body">
+        <header>
+          <h2 id={id}>{title}</h2>
+          <button type="button" className="button quiet" onClick={onClose} aria-label="Close">
+            ✕
+          </button>
+        </header>
+        {children}
+      </div>
+    </dialog>
+  )
+}
+
+/**
+ * A button whose action is confirmed first, in a dialog that says what follows. With `name`, the person types it: for
+ * actions that nothing brings back.
+ */
+export function ConfirmedButton({
+  label,
+  title,
+  consequence,
+  name,
+  isRunning,
+  problem,
+  onConfirm,
+}: {
+  label: string
+  title: string
+  consequence: ReactNode
+  name?: string
+  isRunning: boolean
+  problem: Problem | null
+  /** Calls `close` when it is done. */
+  onConfirm: (close: () => void) => void
+}) {
+  const [isOpen, setIsOpen] = useState(false)
+  const [typed, setTyped] = useState('')
+  const close = () => {
+    setIsOpen(false)
+    setTyped('')
+  }
+  const isConfirmed = name === undefined || typed.trim() === name
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    if (isConfirmed && !isRunning) onConfirm(close)
+  }
+  return (
+    <>
+      <button type="button" className="button danger" onClick={() => setIsOpen(true)}>
+        {label}
+      </button>
+      {isOpen && (
+        <Dialog title={title} onClose={close}>
+          <form onSubmit={submit}>
+            <div>{consequence}</div>
+            {name !== undefined && (
+              <Field label={`Type “${name}” to confirm`} name="confirmation">
+                {(props) => (
+                  <input
+                    {...props}
+                    autoComplete="off"
+                    value={typed}
+                    onChange={({ target }) => setTyped(target.value)}
+                  />
+                )}
+              </Field>
+            )}
+            <ProblemText problem={problem} />
+            <div className="actions">
+              <button type="submit" className="button danger" disabled={!isConfirmed || isRunning}>
+                {label}
+              </button>
+              <button type="button" className="button quiet" onClick={close}>
+                Cancel
+              </button>
+            </div>
+          </form>
+        </Dialog>
+      )}
+    </>
+  )
+}

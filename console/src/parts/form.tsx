@@ -1,0 +1,118 @@
+import { type ReactNode, useId } from 'react'
+import type { Problem } from './result.ts'
+
+/** What an input of a field is given: its id, its name, and the ids of its hint and its problem. */
+export type InputProps = {
+  id: string
+  name: string
+  'aria-describedby': string | undefined
+  'aria-invalid': true | undefined
+}
+
+/**
+ * A labelled input with a hint and the problem that the server found in it. `name` is the name of the field in the input of
+ * the mutation.
+ */
+export function Field({
+  label,
+  name,
+  hint,
+  problem,
+  children,
+}: {
+  label: string
+  name: string
+  hint?: ReactNode
+  problem?: Problem | null
+  children: (props: InputProps) => ReactNode
+}) {
+  const id = useId()
+  const found = problem?.fields.filter(({ field }) => field === name || field.startsWith(`${name}.`)) ?? []
+  const described = [hint && `${id}-hint`, found.length > 0 && `${id}-problem`].filter(Boolean).join(' ')
+  return (
+    <div className="field">
+      <label htmlFor={id}>{label}</label>
+      {children({
+        id,
+        name,
+        'aria-describedby': described || undefined,
+        'aria-invalid': found.length > 0 || undefined,
+      })}
+      {hint && (
+        <p className="hint" id={`${id}-hint`}>
+          {hint}
+        </p>
+      )}
+      {found.length > 0 && (
+        <p className="field-problem" id={`${id}-problem`}>
+          {found.map(({ description }) => description).join(' ')}
+        </p>
+      )}
+    </div>
+  )
+}
+
+/** A checkbox with its label and what it does. */
+export function CheckField({
+  label,
+  hint,
+  ...input
+}: {
+  label: string
+  hint?: ReactNode
+  name?: string
+  defaultChecked?: boolean
+  checked?: boolean
+  disabled?: boolean
+  onChange?: (isOn: boolean) => void
+}) {
+  const id = useId()
+  const { onChange, ...attributes } = input
+  return (
+    <div className="check">
+      <input
+        {...attributes}
+        type="checkbox"
+        id={id}
+        aria-describedby={hint ? `${id}-hint` : undefined}
+        onChange={onChange && (({ target }) => onChange(target.checked))}
+      />
+      <label htmlFor={id}>{label}</label>
+      {hint && (
+        <p className="hint" id={`${id}-hint`}>
+          {hint}
+        </p>
+      )}
+    </div>
+  )
+}
+
+/** Why an action has failed, with the fields that no input of the form shows. */
+export function ProblemText({ problem, shown = [] }: { problem: Problem | null; shown?: readonly string[] }) {
+  if (!problem) return null
+  const others = problem.fields.filter(({ field }) => !shown.includes(field.split('.')[0] ?? ''))
+  return (
+    <div className="problem" role="alert">
+      <p>{problem.message}</p>
+      {others.length > 0 && (
+        <ul>
+          {others.map(({ field, description }) => (
+            <li key={field}>
+              <code>{field}</code>: {description}
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
+  )
+}
+
+/** The text of a field of a submitted form, without spaces around it. */
+export const readText = (form: FormData, name: string): string => String(form.get(name) ?? '').trim()
+
+/** The lines of a field, without empty ones. */
+export const readLines = (form: FormData, name: string): string[] =>
+  readText(form, name)
+    .split('\n')
+    .map((line) => line.trim())
+    .filter(Boolean)

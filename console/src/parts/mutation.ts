@@ -1,0 +1,29 @@
+import { useState } from 'react'
+import { useMutation } from 'react-relay/hooks'
+import type { GraphQLTaggedNode, MutationParameters } from 'relay-runtime'
+import { findResponseProblem, type Problem, toProblem } from './result.ts'
+
+/**
+ * A mutation, whether it is under way, and why it has failed. `run` calls `onDone` with the payload, never with an error of
+ * the result: the document selects `message` of UserError, and `fields` where a form shows them.
+ */
+export function useProblemMutation<Operation extends MutationParameters>(mutation: GraphQLTaggedNode) {
+  const [commit, isRunning] = useMutation<Operation>(mutation)
+  const [problem, setProblem] = useState<Problem | null>(null)
+  const run = (
+    variables: Operation['variables'],
+    onDone?: (response: Operation['response']) => void,
+  ): void => {
+    setProblem(null)
+    commit({
+      variables,
+      onError: (error) => setProblem(toProblem(error)),
+      onCompleted: (response, errors) => {
+        const found = errors?.[0] ? toProblem(new Error(errors[0].message)) : findResponseProblem(response)
+        if (found) setProblem(found)
+        else onDone?.(response)
+      },
+    })
+  }
+  return { run, isRunning, problem }
+}
