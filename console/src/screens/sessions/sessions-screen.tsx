@@ -1,155 +1,158 @@
-import { Link } from '@tanstack/react-router'
-import { graphql, useLazyLoadQuery, usePaginationFragment } from 'react-relay/hooks'
-import type { sessionsScreen_sessions$key } from '../../generated/sessionsScreen_sessions.graphql.ts'
+import { useState } from 'react'
+import { graphql } from 'react-relay/hooks'
 import type { sessionsScreenEndedSubscription } from '../../generated/sessionsScreenEndedSubscription.graphql.ts'
-import type { sessionsScreenPageQuery } from '../../generated/sessionsScreenPageQuery.graphql.ts'
 import type { sessionsScreenQuery } from '../../generated/sessionsScreenQuery.graphql.ts'
 import type { sessionsScreenStartedSubscription } from '../../generated/sessionsScreenStartedSubscription.graphql.ts'
+import { BigList } from '../../parts/big-list.tsx'
+import { ListCount, ListProblem } from '../../parts/list-count.tsx'
 import { useLive } from '../../parts/live-events.ts'
-import { MoreRows } from '../../parts/more-rows.tsx'
-import { Time } from '../../parts/time.tsx'
-import { describeBrowser } from '../../parts/user-agent.ts'
+import { useList } from '../../parts/use-list.ts'
+import { SESSION_COLUMNS, useSession } from './session-columns.tsx'
+
+/** New sessions that are announced; of more, the number is of no use. */
+const MAX_ANNOUNCED = 1000
 
 /** The sessions of the tenant, on arrival and at their end. */
 export function SessionsScreen() {
-  const query = useLazyLoadQuery<sessionsScreenQuery>(
-    graphql`
-      query sessionsScreenQuery {
-        viewer {
+  const [started, setStarted] = useState<readonly string[]>([])
+  const { shown, isStale, problem, retry, refresh } = useList<
+    sessionsScreenQuery,
+    NonNullable<sessionsScreenQuery['response']['sessions']>['nodes'][number]
+  >({
+    query: graphql`
+      query sessionsScreenQuery(
+        $filter: SessionFilter
+        $orderBy: SessionOrder
+        $isFirst: Boolean!
+        $page: Int
+        $pageSize: Int
+        $first: Int
+        $after: String
+        $last: Int
+        $before: String
+      ) {
+        viewer @include(if: $isFirst) {
           eventPosition
         }
-        ...sessionsScreen_sessions
-      }
-    `,
-    {},
-    { fetchPolicy: 'network-only' },
-  )
-  const { data, loadNext, hasNext, isLoadingNext } = usePaginationFragment<
-    sessionsScreenPageQuery,
-    sessionsScreen_sessions$key
-  >(
-    graphql`
-      fragment sessionsScreen_sessions on Query
-      @argumentDefinitions(after: { type: "String" }, first: { type: "Int", defaultValue: 50 })
-      @refetchable(queryName: "sessionsScreenPageQuery") {
-        sessions(first: $first, after: $after, orderBy: { field: CREATED_AT, direction: DESC })
-          @connection(key: "sessionsScreen_sessions") {
-          __id
-          edges {
-            node {
-              id
-              ...sessionsScreen_session @relay(mask: false)
-            }
+        sessions(
+          filter: $filter
+          orderBy: $orderBy
+          page: $page
+          pageSize: $pageSize
+          first: $first
+          after: $after
+          last: $last
+          before: $before
+        ) {
+          totalSize @include(if: $isFirst)
+          nodes {
+            id
+            ...sessionColumns_session
+          }
+          pageInfo {
+            startCursor
+            endCursor
+            hasNextPage
           }
         }
       }
     `,
-    query,
+    variables: { orderBy: { direction: 'DESC' } },
+    getConnection: ({ sessions }) => sessions,
+  })
+  const pages = shown?.pages
+  const loaded = new Set<string>()
+  for (const { id } of pages?.rows() ?? []) loaded.add(id)
+  const fresh = new Set(started.filter((id) => !loaded.has(id))).size
+  return (
+    <section className="screen whole">
+      <header className="screen-head">
+        <h1>Sessions</h1>
+      </header>
+      {shown && (
+        <LiveSessions
+          after={shown.position}
+          announce={(id) => setStarted((former) => [...former, id].slice(-MAX_ANNOUNCED))}
+          withdraw={(id) => setStarted((former) => former.filter((other) => other !== id))}
+        />
+      )}
+      <ListCount
+        total={pages?.total}
+        one="session"
+        many="sessions"
+        fresh={fresh}
+        show={() => {
+          setStarted([])
+          refresh()
+        }}
+      />
+      <ListProblem problem={problem} retry={retry} />
+      {pages?.total === 0 ? (
+        <p className="empty">Nobody is signed in.</p>
+      ) : (
+        <BigList
+          label="Sessions"
+          list={shown}
+          isStale={isStale}
+          columns={SESSION_COLUMNS}
+          useRow={useSession}
+        />
+      )}
+    </section>
   )
-  const after = query.viewer?.eventPosition
-  const connections = data.sessions ? [data.sessions.__id] : []
+}
+
+/** Announces sessions that start, and marks those that end. */
+function LiveSessions({
+  after,
+  announce,
+  withdraw,
+}: {
+  after: string | null | undefined
+  announce: (id: string) => void
+  withdraw: (id: string) => void
+}) {
   useLive<sessionsScreenEndedSubscription>({
     subscription: graphql`
-      subscription sessionsScreenEndedSubscription($connections: [ID!]!, $after: String) {
+      subscription sessionsScreenEndedSubscription($after: String) {
         sessionChanged(kinds: [ENDED], after: $after) {
           ... on Event {
             position
           }
           ... on SessionEvent {
-            sessionId @deleteEdge(connections: $connections)
+            sessionId
           }
         }
       }
     `,
-    variables: { connections, after },
+    variables: { after },
+    updater: (store, response) => {
+      const id = response?.sessionChanged.sessionId
+      if (id) store.get(id)?.setValue(true, 'isEnded')
+    },
+    onNext: (response) => {
+      const id = response?.sessionChanged.sessionId
+      if (id) withdraw(id)
+    },
   })
   useLive<sessionsScreenStartedSubscription>({
     subscription: graphql`
-      subscription sessionsScreenStartedSubscription($connections: [ID!]!, $after: String) {
+      subscription sessionsScreenStartedSubscription($after: String) {
         sessionChanged(kinds: [STARTED], after: $after) {
           ... on Event {
             position
           }
           ... on SessionEvent {
-            session @prependNode(connections: $connections, edgeTypeName: "SessionEdge") {
-              id
-              ...sessionsScreen_session @relay(mask: false)
-            }
+            sessionId
           }
         }
       }
     `,
-    variables: { connections, after },
+    variables: { after },
+    onNext: (response) => {
+      const id = response?.sessionChanged.sessionId
+      if (id) announce(id)
+    },
   })
-  const edges = data.sessions?.edges ?? []
-  return (
-    <section className="screen">
-      <header className="screen-head">
-        <h1>Sessions</h1>
-      </header>
-      <p className="count" role="status">
-        <span className="pulse" /> Live
-      </p>
-      {edges.length === 0 ? (
-        <p className="empty">Nobody is signed in.</p>
-      ) : (
-        <table className="rows">
-          <thead>
-            <tr>
-              <th scope="col">User</th>
-              <th scope="col">Device</th>
-              <th scope="col">Where</th>
-              <th scope="col">Application</th>
-              <th scope="col">Last seen</th>
-              <th scope="col">Started</th>
-            </tr>
-          </thead>
-          <tbody>
-            {edges.map(({ node }) => (
-              <tr key={node.id}>
-                <th scope="row">
-                  {node.user && (
-                    <Link to="/users/$userId" params={{ userId: node.user.id }} className="row-link">
-                      <span className="truncated">{node.user.name ?? node.user.email ?? node.user.id}</span>
-                    </Link>
-                  )}
-                </th>
-                <td>{describeBrowser(node.userAgent)}</td>
-                <td className="truncated">
-                  {[node.lastSeenLocation, node.lastSeenIp].filter(Boolean).join(' · ')}
-                </td>
-                <td>{node.client?.name}</td>
-                <td data-label="Last seen">
-                  <Time at={node.lastSeenAt} />
-                </td>
-                <td data-label="Started">
-                  <Time at={node.createdAt} />
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      )}
-      <MoreRows hasMore={hasNext} isLoading={isLoadingNext} load={() => void loadNext(50)} />
-    </section>
-  )
+  return null
 }
-
-graphql`
-  fragment sessionsScreen_session on Session {
-    userAgent
-    lastSeenIp
-    lastSeenLocation
-    lastSeenAt
-    createdAt
-    user {
-      id
-      name
-      email
-    }
-    client {
-      id
-      name
-    }
-  }
-`

@@ -1,15 +1,14 @@
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
-import { Suspense, useDeferredValue, useEffect, useState } from 'react'
-import { graphql, useLazyLoadQuery, usePaginationFragment } from 'react-relay/hooks'
-import type { usersScreen_users$key } from '../../generated/usersScreen_users.graphql.ts'
+import { useEffect, useState } from 'react'
+import { graphql } from 'react-relay/hooks'
 import type { usersScreenCreationsSubscription } from '../../generated/usersScreenCreationsSubscription.graphql.ts'
-import type { usersScreenPageQuery } from '../../generated/usersScreenPageQuery.graphql.ts'
 import type { usersScreenQuery } from '../../generated/usersScreenQuery.graphql.ts'
+import { BigList } from '../../parts/big-list.tsx'
+import { ListCount, ListProblem } from '../../parts/list-count.tsx'
 import { useLive } from '../../parts/live-events.ts'
-import { MoreRows } from '../../parts/more-rows.tsx'
-import { ListSkeleton } from '../../parts/skeleton.tsx'
+import { useList } from '../../parts/use-list.ts'
 import { useLiveLocks } from './live-locks.ts'
-import { UserRow } from './user-row.tsx'
+import { USER_COLUMNS, useUser } from './user-columns.tsx'
 
 const route = getRouteApi('/users')
 
@@ -45,7 +44,7 @@ export function UsersScreen() {
   }, [entered, search, navigate])
   const filter = { ...FILTERS[chosen], ...(search && { search }) }
   return (
-    <section className="screen">
+    <section className="screen whole">
       <header className="screen-head">
         <h1>Users</h1>
         <search>
@@ -79,59 +78,99 @@ export function UsersScreen() {
           ))}
         </fieldset>
       </header>
-      <Suspense fallback={<ListSkeleton />}>
-        <UserList filter={useDeferredValue(JSON.stringify(filter))} />
-      </Suspense>
+      <UserList filter={JSON.stringify(filter)} />
     </section>
   )
 }
 
 function UserList({ filter }: { filter: string }) {
-  const [generation, setGeneration] = useState(0)
   const [created, setCreated] = useState<readonly string[]>([])
-  const query = useLazyLoadQuery<usersScreenQuery>(
-    graphql`
-      query usersScreenQuery($filter: UserFilter) {
-        viewer {
+  const { shown, isStale, problem, retry, refresh } = useList<
+    usersScreenQuery,
+    NonNullable<usersScreenQuery['response']['users']>['nodes'][number]
+  >({
+    query: graphql`
+      query usersScreenQuery(
+        $filter: UserFilter
+        $orderBy: UserOrder
+        $isFirst: Boolean!
+        $page: Int
+        $pageSize: Int
+        $first: Int
+        $after: String
+        $last: Int
+        $before: String
+      ) {
+        viewer @include(if: $isFirst) {
           eventPosition
         }
-        ...usersScreen_users @arguments(filter: $filter)
-      }
-    `,
-    { filter: JSON.parse(filter) as object },
-    { fetchKey: generation, fetchPolicy: 'store-and-network' },
-  )
-  const { data, loadNext, hasNext, isLoadingNext } = usePaginationFragment<
-    usersScreenPageQuery,
-    usersScreen_users$key
-  >(
-    graphql`
-      fragment usersScreen_users on Query
-      @argumentDefinitions(
-        filter: { type: "UserFilter" }
-        after: { type: "String" }
-        first: { type: "Int", defaultValue: 50 }
-      )
-      @refetchable(queryName: "usersScreenPageQuery") {
         users(
+          filter: $filter
+          orderBy: $orderBy
+          page: $page
+          pageSize: $pageSize
           first: $first
           after: $after
-          filter: $filter
-          orderBy: { field: CREATED_AT, direction: DESC }
-        ) @connection(key: "usersScreen_users", filters: ["filter"]) {
-          totalSize
-          edges {
-            node {
-              id
-              ...userRow_user
-            }
+          last: $last
+          before: $before
+        ) {
+          totalSize @include(if: $isFirst)
+          nodes {
+            id
+            ...userColumns_user
+          }
+          pageInfo {
+            startCursor
+            endCursor
+            hasNextPage
           }
         }
       }
     `,
-    query,
+    variables: { filter: JSON.parse(filter) as object, orderBy: { direction: 'DESC' } },
+    getConnection: ({ users }) => users,
+  })
+  if (shown && !shown.isPermitted) return <p className="empty">You may not read users.</p>
+  const pages = shown?.pages
+  const loaded = new Set<string>()
+  for (const { id } of pages?.rows() ?? []) loaded.add(id)
+  const fresh = new Set(created.filter((id) => !loaded.has(id))).size
+  return (
+    <>
+      {shown && (
+        <LiveUsers
+          after={shown.position}
+          announce={(ids) => setCreated((former) => [...former, ...ids].slice(-MAX_ANNOUNCED))}
+        />
+      )}
+      <ListCount
+        total={pages?.total}
+        one="user"
+        many="users"
+        fresh={fresh}
+        show={() => {
+          setCreated([])
+          refresh()
+        }}
+      />
+      <ListProblem problem={problem} retry={retry} />
+      {pages?.total === 0 ? (
+        <p className="empty">No user matches. Change the search or the filter.</p>
+      ) : (
+        <BigList label="Users" list={shown} isStale={isStale} columns={USER_COLUMNS} useRow={useUser} />
+      )}
+    </>
   )
-  const after = query.viewer?.eventPosition
+}
+
+/** Follows locks, and announces new users. */
+function LiveUsers({
+  after,
+  announce,
+}: {
+  after: string | null | undefined
+  announce: (ids: readonly string[]) => void
+}) {
   useLiveLocks({ after })
   useLive<usersScreenCreationsSubscription>({
     subscription: graphql`
@@ -146,51 +185,7 @@ function UserList({ filter }: { filter: string }) {
       }
     `,
     variables: { after },
-    onNext: (response) =>
-      setCreated((former) => [...former, ...(response?.events.subjectIds ?? [])].slice(-MAX_ANNOUNCED)),
+    onNext: (response) => announce(response?.events.subjectIds ?? []),
   })
-  const users = data.users
-  if (!users) return <p className="empty">You may not read users.</p>
-  const shown = new Set(users.edges.map(({ node }) => node.id))
-  const fresh = new Set(created.filter((id) => !shown.has(id))).size
-  return (
-    <>
-      <p className="count" role="status">
-        {users.totalSize.toLocaleString('en')} {users.totalSize === 1 ? 'user' : 'users'}
-        {fresh > 0 && (
-          <button
-            type="button"
-            className="chip fresh"
-            onClick={() => {
-              setCreated([])
-              setGeneration((former) => former + 1)
-            }}
-          >
-            {fresh} new: show
-          </button>
-        )}
-      </p>
-      {users.edges.length === 0 ? (
-        <p className="empty">No user matches. Change the search or the filter.</p>
-      ) : (
-        <table className="rows">
-          <thead>
-            <tr>
-              <th scope="col">Name</th>
-              <th scope="col">Address</th>
-              <th scope="col">State</th>
-              <th scope="col">Last seen</th>
-              <th scope="col">Created</th>
-            </tr>
-          </thead>
-          <tbody>
-            {users.edges.map(({ node }) => (
-              <UserRow key={node.id} user={node} />
-            ))}
-          </tbody>
-        </table>
-      )}
-      <MoreRows hasMore={hasNext} isLoading={isLoadingNext} load={() => void loadNext(50)} />
-    </>
-  )
+  return null
 }

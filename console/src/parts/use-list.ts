@@ -1,0 +1,143 @@
+import { useCallback, useEffect, useRef, useState, useSyncExternalStore } from 'react'
+import { fetchQuery, useRelayEnvironment } from 'react-relay/hooks'
+import {
+  createOperationDescriptor,
+  type Environment,
+  type GraphQLTaggedNode,
+  getRequest,
+  type OperationType,
+} from 'relay-runtime'
+import { ListPages, type LoadedPage, PAGE_ROWS } from './list-pages.ts'
+
+/** A connection as the queries of lists select it. */
+type Connection<Row> = {
+  readonly totalSize?: number
+  readonly nodes: readonly Row[]
+  readonly pageInfo: {
+    readonly startCursor: string | null | undefined
+    readonly endCursor: string | null | undefined
+    readonly hasNextPage: boolean
+  }
+}
+
+/** The query of a list: its pages, and with the first one the count and the position that subscriptions continue. */
+export type ListQuery<Operation extends OperationType, Row> = {
+  query: GraphQLTaggedNode
+  /** The filter and the order. */
+  variables: Omit<
+    Operation['variables'],
+    'isFirst' | 'page' | 'pageSize' | 'first' | 'after' | 'last' | 'before'
+  >
+  /** Null when the viewer may not read the list. */
+  getConnection: (response: Operation['response']) => Connection<Row> | null | undefined
+}
+
+type FirstResponse = { readonly viewer?: { readonly eventPosition: string | null | undefined } | null }
+
+/** Asks for a page, whose rows stay in the store, and follow its changes, until it is released. */
+async function loadPage<Operation extends OperationType, Row>(
+  environment: Environment,
+  { query, variables, getConnection }: ListQuery<Operation, Row>,
+  place: object,
+) {
+  const all = { ...variables, ...place } as Operation['variables']
+  const retained = environment.retain(createOperationDescriptor(getRequest(query), all))
+  const response = await fetchQuery<Operation>(environment, query, all, { fetchPolicy: 'network-only' })
+    .toPromise()
+    .catch((error: unknown) => {
+      retained.dispose()
+      throw error
+    })
+  const connection = getConnection(response as Operation['response'])
+  const page: LoadedPage<Row> = {
+    rows: connection?.nodes ?? [],
+    startCursor: connection?.pageInfo.startCursor,
+    endCursor: connection?.pageInfo.endCursor,
+    hasNextPage: connection?.pageInfo.hasNextPage ?? false,
+    release: () => retained.dispose(),
+  }
+  return { response: response as FirstResponse, connection, page }
+}
+
+/** A list as it is shown. `position` is that of the events that it has seen. */
+export type ShownList<Row> = {
+  pages: ListPages<Row>
+  isPermitted: boolean
+  position: string | null | undefined
+  /** The first row to show. */
+  firstRow: number
+}
+
+/** The rows at which lists were left, by their entries of the history, so that Back leads there. */
+const leftAt = new Map<string, number>()
+const MAX_LEFT = 50
+const getEntry = (): string => (history.state as { __TSR_key?: string } | null)?.__TSR_key ?? location.href
+
+export function keepRow(row: number): void {
+  const entry = getEntry()
+  leftAt.delete(entry)
+  leftAt.set(entry, row)
+  const [oldest] = leftAt.keys()
+  if (leftAt.size > MAX_LEFT && oldest !== undefined) leftAt.delete(oldest)
+}
+
+/**
+ * The list of a query. While another filter or order is loaded, the former rows stay. `refresh` loads it again from the first
+ * row on.
+ */
+export function useList<Operation extends OperationType, Row>(list: ListQuery<Operation, Row>) {
+  const environment = useRelayEnvironment()
+  const [generation, setGeneration] = useState(0)
+  const key = JSON.stringify([generation, list.variables])
+  const latest = useRef(list)
+  latest.current = list
+  const [shown, setShown] = useState<(ShownList<Row> & { key: string }) | null>(null)
+  const [problem, setProblem] = useState<string | null>(null)
+  const current = useRef(shown)
+  useEffect(() => {
+    let isCurrent = true
+    const asked = latest.current
+    const firstRow = current.current === null ? (leftAt.get(getEntry()) ?? 0) : 0
+    const page = Math.floor(firstRow / PAGE_ROWS)
+    setProblem(null)
+    loadPage(environment, asked, { isFirst: true, page, pageSize: PAGE_ROWS }).then(
+      ({ response, connection, page: loaded }) => {
+        if (!isCurrent) return loaded.release()
+        const pages = new ListPages<Row>(connection?.totalSize ?? 0, async (place) => {
+          const more = await loadPage(environment, asked, { isFirst: false, ...place })
+          return more.page
+        })
+        pages.add(page, loaded)
+        const former = current.current
+        current.current = {
+          key,
+          pages,
+          firstRow: Math.min(firstRow, Math.max(pages.total - 1, 0)),
+          isPermitted: connection !== null && connection !== undefined,
+          position: response.viewer?.eventPosition,
+        }
+        setShown(current.current)
+        former?.pages.release()
+      },
+      (error: unknown) => {
+        if (isCurrent) setProblem(error instanceof Error ? error.message : String(error))
+      },
+    )
+    return () => {
+      isCurrent = false
+    }
+  }, [environment, key])
+  useEffect(() => () => current.current?.pages.release(), [])
+  const pages = shown?.pages
+  useSyncExternalStore(
+    useCallback((listener) => pages?.subscribe(listener) ?? (() => {}), [pages]),
+    () => pages?.version ?? 0,
+  )
+  return {
+    shown,
+    isStale: shown?.key !== key,
+    problem: problem ?? pages?.problem ?? null,
+    retry: () => (problem === null ? pages?.retry() : setGeneration((former) => former + 1)),
+    refresh: () => setGeneration((former) => former + 1),
+  }
+}

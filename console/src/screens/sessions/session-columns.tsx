@@ -1,0 +1,92 @@
+import { Link } from '@tanstack/react-router'
+import { graphql, useFragment } from 'react-relay/hooks'
+import type {
+  sessionColumns_session$data,
+  sessionColumns_session$key,
+} from '../../generated/sessionColumns_session.graphql.ts'
+import type { Column } from '../../parts/big-list.tsx'
+import { Time } from '../../parts/time.tsx'
+import { describeBrowser } from '../../parts/user-agent.ts'
+
+/** The fields of the columns, as they change. */
+export const useSession = (key: sessionColumns_session$key): sessionColumns_session$data =>
+  useFragment(
+    graphql`
+      fragment sessionColumns_session on Session {
+        isEnded
+        userAgent
+        lastSeenIp
+        lastSeenLocation
+        lastSeenAt
+        createdAt
+        user {
+          id
+          name
+          email
+        }
+        client {
+          id
+          name
+        }
+      }
+    `,
+    key,
+  )
+
+export const SESSION_COLUMNS: readonly Column<sessionColumns_session$data>[] = [
+  {
+    name: 'user',
+    label: 'User',
+    width: 170,
+    grow: 2,
+    render: ({ user, isEnded }) => (
+      <>
+        {user && (
+          <Link to="/users/$userId" params={{ userId: user.id }} className="row-link" tabIndex={-1}>
+            <span className="truncated">{user.name ?? user.email ?? user.id}</span>
+          </Link>
+        )}
+        {isEnded && <span className="badge ended">Ended</span>}
+      </>
+    ),
+  },
+  {
+    name: 'device',
+    label: 'Device',
+    width: 150,
+    grow: 1.5,
+    render: ({ userAgent }) => <span className="truncated">{describeBrowser(userAgent)}</span>,
+  },
+  {
+    name: 'where',
+    label: 'Where',
+    width: 170,
+    grow: 2,
+    phone: 'second',
+    render: ({ lastSeenLocation, lastSeenIp }) => (
+      <span className="truncated">{[lastSeenLocation, lastSeenIp].filter(Boolean).join(' · ')}</span>
+    ),
+  },
+  {
+    name: 'client',
+    label: 'Application',
+    width: 130,
+    grow: 1,
+    render: ({ client }) => <span className="truncated">{client?.name}</span>,
+  },
+  {
+    name: 'lastSeen',
+    label: 'Last seen',
+    width: 110,
+    grow: 1,
+    phone: 'end',
+    render: ({ lastSeenAt }) => <Time at={lastSeenAt} />,
+  },
+  {
+    name: 'created',
+    label: 'Started',
+    width: 110,
+    grow: 1,
+    render: ({ createdAt }) => <Time at={createdAt} />,
+  },
+]

@@ -1,0 +1,76 @@
+import { Link } from '@tanstack/react-router'
+import { graphql, useFragment } from 'react-relay/hooks'
+import type { userColumns_user$data, userColumns_user$key } from '../../generated/userColumns_user.graphql.ts'
+import { Avatar } from '../../parts/avatar.tsx'
+import type { Column } from '../../parts/big-list.tsx'
+import { Time } from '../../parts/time.tsx'
+
+/** The fields of the columns, as they change. */
+export const useUser = (key: userColumns_user$key): userColumns_user$data =>
+  useFragment(
+    graphql`
+      fragment userColumns_user on User {
+        id
+        name
+        email
+        emailVerified
+        phoneNumber
+        picture
+        locked
+        lastSeenAt
+        createdAt
+      }
+    `,
+    key,
+  )
+
+function State({ user }: { user: userColumns_user$data }) {
+  if (user.locked) return <span className="badge danger">Locked</span>
+  if (user.email && !user.emailVerified) return <span className="badge warning">Not verified</span>
+  return <span className="badge calm">Active</span>
+}
+
+export const USER_COLUMNS: readonly Column<userColumns_user$data>[] = [
+  {
+    name: 'name',
+    label: 'Name',
+    width: 180,
+    grow: 2,
+    render: ({ id, name, email, phoneNumber, picture }) => (
+      <Link to="/users/$userId" params={{ userId: id }} className="row-link" tabIndex={-1}>
+        <Avatar name={name ?? email ?? phoneNumber ?? ''} picture={picture ?? null} />
+        <span className="truncated">{name ?? email ?? phoneNumber ?? id}</span>
+      </Link>
+    ),
+  },
+  {
+    name: 'address',
+    label: 'Address',
+    width: 180,
+    grow: 2,
+    phone: 'second',
+    render: ({ email, phoneNumber }) => <span className="truncated">{email ?? phoneNumber}</span>,
+  },
+  {
+    name: 'state',
+    label: 'State',
+    width: 120,
+    grow: 1,
+    phone: 'end',
+    render: (user) => <State user={user} />,
+  },
+  {
+    name: 'lastSeen',
+    label: 'Last seen',
+    width: 110,
+    grow: 1,
+    render: ({ lastSeenAt }) => <Time at={lastSeenAt} />,
+  },
+  {
+    name: 'created',
+    label: 'Created',
+    width: 110,
+    grow: 1,
+    render: ({ createdAt }) => <Time at={createdAt} />,
+  },
+]

@@ -1,0 +1,119 @@
+import type { Page } from 'playwright-core'
+import { describe, expect } from 'vitest'
+import { createPlatformCtx } from '../../src/context/context.ts'
+import { revokeUserSessions } from '../../src/sessions/revoke-sessions.ts'
+import { noBrowser, ORIGIN } from '../support/browser.ts'
+import { test as base, prepareConsole, SHOWN } from '../support/console-journey.ts'
+import { sql } from '../support/database.ts'
+
+const USERS = 20_000
+
+/** `test` with many users, of whom User 20000 is the newest. */
+const test = base.extend('many', { scope: 'file' }, async ({ acme }) => {
+  await sql(
+    `INSERT INTO "User" ("tenantId", "id", "name", "locked", "createdAt")
+     SELECT $1, 'user_01m7xeb1sbendby702xer' || lpad(n::text, 5, '0'), 'User ' || n, n % 4 = 0,
+       '2026-01-01'::timestamptz + n * interval '1 minute'
+     FROM generate_series(1, $2::int) n`,
+    [acme, USERS],
+  )
+  return USERS
+})
+
+test.beforeAll(({ ctx }) => prepareConsole({ ctx }))
+
+/** The names that one sees. */
+const readVisible = (page: Page): Promise<string[]> =>
+  page.locator('.big-list').evaluate((list) => {
+    const { top, bottom } = list.getBoundingClientRect()
+    return [...list.querySelectorAll<HTMLElement>('tbody tr')]
+      .filter((row) => {
+        const box = row.getBoundingClientRect()
+        return box.bottom > top + 40 && box.top < bottom - 10
+      })
+      .map((row) => row.querySelector('.row-link .truncated')?.textContent ?? '…')
+  })
+
+/** Moves the thumb to a part of the scrollbar. */
+const moveThumb = (page: Page, part: number): Promise<void> =>
+  page.locator('.big-list').evaluate((list, to) => {
+    list.scrollTop = to * (list.scrollHeight - list.clientHeight)
+  }, part)
+
+const waitForRow = (page: Page, name: string | RegExp) =>
+  expect.poll(() => readVisible(page), SHOWN).toContainEqual(expect.stringMatching(name))
+
+describe.skipIf(noBrowser)('a list of the console', () => {
+  test('has a scrollbar over all of its rows, and loads those where its thumb lands', async ({
+    many,
+    openConsole,
+  }) => {
+    const { page, errors } = await openConsole('admin', '/users')
+    await waitForRow(page, /Person admin/)
+    const count = Number(String(await page.locator('.count').textContent()).replaceAll(/\D/g, ''))
+    expect(count).toBeGreaterThan(many)
+    expect(await page.getByRole('grid').getAttribute('aria-rowcount')).toBe(String(count + 1))
+    await moveThumb(page, 0.5)
+    await waitForRow(page, /^User (9|10)\d\d\d$/)
+    expect(await readVisible(page)).not.toContain('…')
+    await moveThumb(page, 1)
+    await waitForRow(page, /^User 1$/)
+    await page.locator('.big-list').hover()
+    for (let turn = 0; turn < 8; turn += 1) {
+      await page.mouse.wheel(0, -500)
+      await page.waitForTimeout(30)
+    }
+    await waitForRow(page, /^User 9\d$/)
+    expect(await readVisible(page)).not.toContain('…')
+    await moveThumb(page, 0)
+    await waitForRow(page, /Person admin/)
+    expect(errors).toEqual([])
+  })
+
+  test('is walked by keys, and Back leads to the row that was opened', async ({ many, openConsole }) => {
+    const { page } = await openConsole('admin', '/users')
+    await waitForRow(page, /Person admin/)
+    await page.getByRole('grid').focus()
+    await page.keyboard.press('End')
+    await waitForRow(page, /^User 1$/)
+    await page.keyboard.press('ArrowUp')
+    const active = page.locator('[data-active]')
+    expect(await active.locator('th').textContent()).toContain('User 2')
+    expect(await page.getByRole('grid').getAttribute('aria-activedescendant')).toBe(
+      await active.getAttribute('id'),
+    )
+    expect(Number(await active.getAttribute('aria-rowindex'))).toBeGreaterThan(many)
+    await page.waitForTimeout(300)
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'User 2' }).waitFor()
+    await page.goBack()
+    await waitForRow(page, /^User 1$/)
+    await page.getByRole('grid').focus()
+    await page.keyboard.press('Home')
+    await waitForRow(page, /Person admin/)
+    await page.keyboard.press('PageDown')
+    expect(Number(await active.getAttribute('aria-rowindex'))).toBeGreaterThan(8)
+  })
+
+  test('marks sessions that end, and announces those that start', async ({
+    acme,
+    newPerson,
+    openConsole,
+    signIn,
+    spa,
+  }) => {
+    const person = await newPerson({ name: 'Guest' })
+    await signIn(person.email, { client: spa })
+    const { page } = await openConsole('admin', '/sessions')
+    await waitForRow(page, /Guest/)
+    const guest = page.getByRole('row').filter({ hasText: 'Guest' })
+    const rows = await guest.count()
+    await revokeUserSessions(createPlatformCtx(acme), person.id)
+    await expect.poll(() => guest.filter({ hasText: 'Ended' }).count(), SHOWN).toBe(rows)
+    await signIn((await newPerson({ name: 'Newcomer' })).email, { client: spa })
+    await page.getByRole('button', { name: /new: show/ }).click(SHOWN)
+    await waitForRow(page, /Newcomer/)
+    expect(await guest.count()).toBe(0)
+    expect(page.url()).toBe(`${ORIGIN}/${acme}/console/sessions`)
+  })
+})
