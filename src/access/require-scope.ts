@@ -16,6 +16,11 @@ export function requireScope(ctx: Ctx, scope: Scope): void {
   throw new Forbidden(`This needs the scope ${scope}.`, scope)
 }
 
+/** Requires one of the scopes. Throws as `requireScope` does for the first one. */
+export function requireAnyScope(ctx: Ctx, scopes: readonly [Scope, ...Scope[]]): void {
+  requireScope(ctx, scopes.find((scope) => ctx.scopes.has(scope)) ?? scopes[0])
+}
+
 /** Requires that the caller has all scopes that it assigns to others. Throws Forbidden. */
 export function requireNoEscalation(ctx: Ctx, wanted: Iterable<Scope>): void {
   if (ctx.actor.kind === 'platform') return

@@ -39,6 +39,10 @@ export function readIdPrefix(id: string): IdPrefix | null {
   }
 }
 
+/** When a well-formed identifier was created: a UUIDv7 begins with the time in milliseconds. */
+export const readIdTime = (id: string): Date =>
+  new Date(Number.parseInt(TypeID.fromString(id).toUUID().replaceAll('-', '').slice(0, 12), 16))
+
 /** 256 random bits in base64url: session tokens, codes, client secrets, handles. */
 export const randomToken = (): string => randomBytes(32).toString('base64url')
 

@@ -28,7 +28,7 @@ function toEventBody(event: LogEvent): z.input<typeof EventShape> {
   }
 }
 
-const EVENT = defineResource<LogEvent>({
+export const EVENT = defineResource<LogEvent>({
   member: 'event',
   ref: EventInterface as never,
   scope: 'events:read',

@@ -31,6 +31,13 @@ export function withScope(scope: Scope, description: string) {
 const requireAnyScope = (context: GraphQLContext, scopes: readonly Scope[]) =>
   scopes.some((scope) => context.ctx.scopes.has(scope)) ? true : { scope: scopes[0] as Scope }
 
+/** Options of a root field that requires one of the scopes. */
+export const withAnyScope = (scopes: readonly Scope[], description: string) => ({
+  description: `${toSentence(description)} ${formatScopeRule(scopes)}.`,
+  authScopes: (_root: object, _args: object, context: GraphQLContext) => requireAnyScope(context, scopes),
+  extensions: { rule: { scopes } } satisfies AccessRuleExtensions,
+})
+
 /**
  * Options of a field or type that requires one of the scopes; for the calling user's own, `ownScope` or
  * `account` is enough. `getOwnerId` returns the id of the user that owns the parent.

@@ -39,7 +39,7 @@ type NodeKind = {
   load: (id: string, context: GraphQLContext) => Promise<object | null>
 }
 
-type Kind = IdPrefix | UnprefixedKind | ComposedKind
+export type Kind = IdPrefix | UnprefixedKind | ComposedKind
 
 const nodeKinds = new Map<Kind, NodeKind>()
 /** The type names of rows that `node` has found: rows do not have their type. */
@@ -91,7 +91,14 @@ function findNodeKind(id: string, field: string, { ctx }: GraphQLContext): NodeK
 
 async function findNode(id: string, field: string, context: GraphQLContext): Promise<object | null> {
   const kind = findNodeKind(id, field, context)
-  if (!kind) return null
+  return kind ? loadNode(kind, id, context) : null
+}
+
+/** The object of a kind; null when it does not exist. Throws Forbidden without the scope of the kind. */
+export const findNodeOf = (kind: Kind, id: string, context: GraphQLContext): Promise<object | null> =>
+  loadNode(nodeKinds.get(kind) as NodeKind, id, context)
+
+async function loadNode(kind: NodeKind, id: string, context: GraphQLContext): Promise<object | null> {
   if (!context.ctx.scopes.has(kind.scope) && !kind.isOwn(id, context))
     throw createScopeError(context, [kind.scope])
   const row = await kind.load(id, context)

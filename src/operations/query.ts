@@ -1,7 +1,11 @@
+import type { ObjectRef } from '@pothos/core'
+import type * as z from 'zod'
 import type { Ctx } from '../context/context.ts'
-import { builder } from '../graphql/builder.ts'
-import { withScope } from '../graphql/field-access.ts'
+import type { Scope } from '../core/scopes.ts'
+import { builder, type GraphQLTypes } from '../graphql/builder.ts'
+import { withAnyScope, withScope } from '../graphql/field-access.ts'
 import { nullIfNotFound } from '../graphql/node.graphql.ts'
+import { buildInputFields } from '../graphql/shape-fields.ts'
 import type { RestRoute } from '../rest/route.ts'
 import type { Resource } from './resource.ts'
 import { describeTarget, parseTargets, readTarget, type Target } from './targets.ts'
@@ -69,6 +73,66 @@ export function defineLookup<Row>({
       ...(errors && { errors }),
       handle: async (ctx, { params }) =>
         toBody(ctx, await run(ctx, ...Object.values(parseTargets(targets, params)))),
+    },
+  ]
+}
+
+type Shapes = Record<string, z.ZodType>
+
+/** Declares a list without pages, whose items are computed from its arguments: the query, and the route. */
+export function defineComputedList<Row extends object>({
+  name,
+  field = name,
+  summary,
+  scopes: [scope, ...otherScopes],
+  args,
+  members,
+  ref,
+  maxItems,
+  response,
+  toBody = (_ctx, row) => row,
+  path,
+  run,
+}: Declared & {
+  /** The query; by default of the name of the operation. */
+  field?: string
+  /** The scopes of which one is required. */
+  scopes: readonly [Scope, ...Scope[]]
+  /** The arguments of GraphQL and the parameters of REST, which the service validates. */
+  args: z.ZodObject
+  /** The name of the list in REST. */
+  members: string
+  ref: ObjectRef<GraphQLTypes, Row>
+  /** For the cost of the query. */
+  maxItems: number
+  response: z.ZodObject
+  toBody?: (ctx: Ctx, row: Row) => object
+  path: string
+  run: (ctx: Ctx, given: unknown) => Promise<Row[]>
+}): readonly RestRoute[] {
+  builder.queryField(field, (t) =>
+    t.field({
+      ...withAnyScope([scope, ...otherScopes], summary),
+      type: [ref] as never,
+      nullable: true,
+      complexity: { field: 1, multiplier: maxItems },
+      args: builder.args((t) => buildInputFields(t as never, args.shape as Shapes)) as never,
+      resolve: (_root, given, { ctx }) => run(ctx, given) as never,
+    }),
+  )
+  return [
+    {
+      method: 'GET',
+      path,
+      operationId: name,
+      summary,
+      scope,
+      otherScopes,
+      query: args,
+      response,
+      handle: async (ctx, { query }) => ({
+        [members]: (await run(ctx, query)).map((row) => toBody(ctx, row)),
+      }),
     },
   ]
 }

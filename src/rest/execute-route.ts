@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http'
 import type { H3Event } from 'h3'
 import { authenticateToken } from '../access/authenticate.ts'
 import type { TokenBinding } from '../access/dpop/dpop-binding.ts'
-import { requireScope } from '../access/require-scope.ts'
+import { requireAnyScope, requireScope } from '../access/require-scope.ts'
 import { findTenant } from '../access/tenant-cache.ts'
 import type { Ctx } from '../context/context.ts'
 import { OpenAnswer } from '../coordination/answers.ts'
@@ -119,7 +119,7 @@ async function executeRoute(
   call.binding = binding
   call.budget = chargeCall(ctx)
   if (call.budget.isExhausted) throw createBudgetError(call.budget)
-  requireScope(ctx, route.scope)
+  requireAnyScope(ctx, [route.scope, ...(route.otherScopes ?? [])])
   requireAcceptable(event, route)
   if (!route.ndjson) countAnswer(event, ctx)
   const parsed = parseQuery(route, query)

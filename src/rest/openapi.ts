@@ -80,7 +80,10 @@ async function buildOperations(routes: readonly RestRoute[], hiddenValues: reado
       operationId: route.operationId,
       summary: route.summary,
       tags: [toTag(route.scope)],
-      security: [{ oauth2: [route.scope] }, { bearer: [route.scope] }],
+      security: [route.scope, ...(route.otherScopes ?? [])].flatMap((scope) => [
+        { oauth2: [scope] },
+        { bearer: [scope] },
+      ]),
       parameters: buildParameters(route, schemas),
       requestBody: buildRequestBody(route, schemas),
       responses: buildResponses(route, schemas),

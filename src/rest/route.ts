@@ -44,6 +44,8 @@ export type RestRoute = {
   summary: string
   /** The required scope; without it, the request is rejected with FORBIDDEN. */
   scope: Scope
+  /** Scopes of which one is enough instead. */
+  otherScopes?: readonly Scope[]
   /** The status of success; 200 by default. */
   status?: 201
   /** Builds the path of the created resource from the response body, without the base. */

@@ -6,6 +6,7 @@ import { idpUserOperations } from '../idps/idp-users.operations.ts'
 import { idpOperations } from '../idps/idps.operations.ts'
 import { invitationOperations } from '../invitations/invitations.operations.ts'
 import { keyOperations } from '../keys/key-rotation.operations.ts'
+import { lookupOperations } from '../lookup/lookup.operations.ts'
 import { passcodeOperations } from '../passcodes/passcodes.operations.ts'
 import { signInLimitOperations } from '../passcodes/sign-in-limits.operations.ts'
 import { registrationTokenOperations } from '../registration/registration-tokens.operations.ts'
@@ -34,4 +35,5 @@ export const restRoutes: readonly RestRoute[] = [
   ...tenantOperations,
   ...keyOperations,
   ...eventOperations,
+  ...lookupOperations,
 ]

@@ -24,9 +24,10 @@ function findField(operationId: string): string | null {
 
 /** The operations of both APIs as a table of Markdown, those of REST first. */
 function buildTable(): string {
-  const shared = restRoutes.map(({ operationId, method, path, scope }) => {
+  const shared = restRoutes.map(({ operationId, method, path, scope, otherScopes = [] }) => {
     const field = findField(operationId)
-    return { field, row: [`\`${method} ${path}\``, field ? `\`${field}\`` : NONE, `\`${scope}\``] }
+    const scopes = [scope, ...otherScopes].map((one) => `\`${one}\``).join(' or ')
+    return { field, row: [`\`${method} ${path}\``, field ? `\`${field}\`` : NONE, scopes] }
   })
   const rest = rootFields
     .filter(([, , field]) => !shared.some((operation) => operation.field === field.name))

@@ -82,6 +82,7 @@ const OPEN_TYPES: Record<string, string> = {
   EventGap: 'reports that events were removed',
   FieldError: 'is part of an error',
   IdentityProviderFinding: 'is returned by testIdentityProvider alone, which has a rule',
+  LookupMatch: 'is returned by lookup alone, which leaves out what the caller may not read',
   PageInfo: 'is part of a connection',
   PublicClient: 'has what the consent page shows of a client',
   SignUpField: 'is read through the settings, whose type has a rule',

@@ -27,7 +27,7 @@ describe('every operation', () => {
       expect.arrayContaining(['rotateSigningKeys', 'revokeUserConsent', 'updateClient', 'deleteTenant']),
     )
     expect(shared.map(({ operationId }) => [operationId, byName.get(operationId)])).toEqual(
-      shared.map(({ operationId, scope }) => [operationId, [scope]]),
+      shared.map(({ operationId, scope, otherScopes = [] }) => [operationId, [scope, ...otherScopes]]),
     )
   })
 })

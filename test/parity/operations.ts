@@ -4,6 +4,7 @@ import { CONSENT_OPERATIONS } from './operations/consents.ts'
 import { CREDENTIAL_OPERATIONS } from './operations/credentials.ts'
 import { IDENTITY_PROVIDER_OPERATIONS } from './operations/identity-providers.ts'
 import { INVITATION_OPERATIONS } from './operations/invitations.ts'
+import { LOOKUP_OPERATIONS } from './operations/lookup.ts'
 import { PASSCODE_OPERATIONS } from './operations/passcodes.ts'
 import { SESSION_OPERATIONS } from './operations/sessions.ts'
 import { TENANT_OPERATIONS } from './operations/tenants.ts'
@@ -20,4 +21,5 @@ export const OPERATIONS: Record<string, Call[]> = {
   ...CONSENT_OPERATIONS,
   ...INVITATION_OPERATIONS,
   ...TENANT_OPERATIONS,
+  ...LOOKUP_OPERATIONS,
 }

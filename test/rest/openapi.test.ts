@@ -100,15 +100,16 @@ describe('the OpenAPI document', () => {
     )
     const names = operations.map(({ operation }) => operation.operationId)
     expect(new Set(names).size).toBe(names.length)
-    const scopes = new Map(restRoutes.map(({ operationId, scope }) => [operationId, scope]))
+    const routes = new Map(restRoutes.map((route) => [route.operationId, route]))
     const groups = systemDocument.tags.map(({ name }) => name)
     for (const { operation } of operations) {
       const { operationId, security, tags } = operation as typeof operation & {
         security: Record<string, string[]>[]
         tags: string[]
       }
-      const scope = scopes.get(operationId)
-      expect([operationId, security]).toEqual([operationId, [{ oauth2: [scope] }, { bearer: [scope] }]])
+      const { scope, otherScopes = [] } = routes.get(operationId) ?? {}
+      const alternatives = [scope, ...otherScopes].flatMap((one) => [{ oauth2: [one] }, { bearer: [one] }])
+      expect([operationId, security]).toEqual([operationId, alternatives])
       expect(groups).toEqual(expect.arrayContaining(tags))
     }
     expect(systemDocument.tags.filter(({ description }) => !description)).toEqual([])

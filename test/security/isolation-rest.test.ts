@@ -57,7 +57,10 @@ describe('every REST route', () => {
     '%s rejects a token without its scope, and a user without a role, with 403',
     async ([, route], { call, own, userToken }) => {
       const before = await hashTables(own.tenant)
-      for (const token of [await tokenFor(own.tenant, scopesWithout([route.scope])), userToken])
+      for (const token of [
+        await tokenFor(own.tenant, scopesWithout([route.scope, ...(route.otherScopes ?? [])])),
+        userToken,
+      ])
         expect(await call(token, route)).toMatchObject({
           status: 403,
           body: { code: 'FORBIDDEN', message: expect.stringContaining(toScopeMessage(route)) },

@@ -1,9 +1,11 @@
 import { clientCountStatement, clientPageStatement } from '../../src/clients/client-list.sql.ts'
-import { newId } from '../../src/core/crypto.ts'
+import { ID_PREFIXES, newId } from '../../src/core/crypto.ts'
 import { ReadLimit } from '../../src/core/network/read-limit.ts'
 import type { BoundStatement } from '../../src/database/statement.ts'
 import type { EventFilter } from '../../src/events/list.fields.ts'
 import { buildEventPageStatement, type EventQuery } from '../../src/events/list.sql.ts'
+import { matchesStatement } from '../../src/lookup/lookup.sql.ts'
+import { listSearches } from '../../src/lookup/lookup.ts'
 import type { Paging } from '../../src/schema/page.ts'
 import type { SessionFilter } from '../../src/sessions/session-list.fields.ts'
 import { sessionCountStatement, sessionPageStatement } from '../../src/sessions/session-list.sql.ts'
@@ -138,6 +140,15 @@ function* eventStatements() {
   for (const variant of variants) yield buildEventPageStatement(TENANT, { ...all, ...variant })
 }
 
+/** A lookup of a text of each form. */
+function* lookupStatements() {
+  const texts = ['acme', 'ada@example.com', '+41791234567', '192.0.2.1', 'https://app.example/', 'app:/back']
+  for (const text of [...texts, ...ID_PREFIXES.map((prefix) => newId(prefix))]) {
+    const { objects } = listSearches(text)
+    if (objects.length > 0) yield matchesStatement(TENANT, objects)
+  }
+}
+
 /**
  * Variants of the statements of lists, whose texts depend on the filter, the order and the page; each text
  * once.
@@ -149,6 +160,7 @@ export function listVariants(): BoundStatement[] {
     ...sessionStatements(),
     ...userStatements(),
     ...eventStatements(),
+    ...lookupStatements(),
   ] as unknown as BoundStatement[]
   return [...new Map(all.map((one) => [one.text, one])).values()]
 }

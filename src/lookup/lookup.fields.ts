@@ -1,0 +1,115 @@
+import * as z from 'zod'
+import type { Scope } from '../core/scopes.ts'
+import { EventShape } from '../events/list.fields.ts'
+import { defineEnum } from '../schema/enums.ts'
+import { requiredText } from '../schema/input-shapes.ts'
+import { createIdShape, idShape } from '../schema/response-shapes.ts'
+
+/** The kinds of matches: their description, and the scope that reading one requires. */
+const KINDS = {
+  user: { scope: 'users:read', description: 'A user.' },
+  session: { scope: 'sessions:read', description: 'An active session.' },
+  credential: { scope: 'credentials:read', description: 'A passkey or a second factor.' },
+  'idp-user': { scope: 'idps:read', description: 'A linked identity.' },
+  'identity-provider': { scope: 'idps:read', description: 'An identity provider.' },
+  client: { scope: 'clients:read', description: 'A client.' },
+  'registration-token': { scope: 'clients:read', description: 'A registration token.' },
+  invitation: { scope: 'users:read', description: 'An invitation.' },
+  'signing-key': { scope: 'tenant:read', description: 'A signing key; `id` is its kid.' },
+  tenant: {
+    scope: 'tenant:read',
+    description: 'The tenant; in tenant system any tenant, with the scope tenants:read. `id` is the slug.',
+  },
+  event: { scope: 'events:read', description: 'An event of the log.' },
+  request: { scope: 'events:read', description: 'A request; `event` is its first event.' },
+  device: { scope: 'events:read', description: 'A device; `event` is its newest event.' },
+  'ip-address': { scope: 'events:read', description: 'An IP address; `event` is the newest event from it.' },
+  address: {
+    scope: 'events:read',
+    description:
+      'An e-mail address or a phone number with failed sign-ins, whether or not a user has it; `event` is the newest.',
+  },
+  subject: {
+    scope: 'events:read',
+    description:
+      'The id of an object that the log alone has, such as a grant, or a user who was deleted; `event` is the newest about it.',
+  },
+} as const satisfies Record<string, { scope: Scope; description: string }>
+export type LookupKind = keyof typeof KINDS
+
+export const getKindScope = (kind: LookupKind): Scope => KINDS[kind].scope
+
+/** A caller needs one of them; a match needs that of its kind. */
+export const LOOKUP_SCOPES = [...new Set(Object.values(KINDS).map(({ scope }) => scope))] as [
+  Scope,
+  ...Scope[],
+]
+
+const { shape: kind } = defineEnum(
+  'LookupKind',
+  'The kind of a match.',
+  Object.fromEntries(Object.entries(KINDS).map(([name, { description }]) => [name, description])) as Record<
+    LookupKind,
+    string
+  >,
+)
+
+const { shape: matchedBy } = defineEnum('LookupMember', 'The member by which a text matches an object.', {
+  id: 'By its id.',
+  email: 'By its e-mail address.',
+  phoneNumber: 'By its phone number.',
+  externalId: 'By its id in the system that it was imported from.',
+  callbacks: 'By one of its redirect URIs.',
+  clientUri: 'By its home page.',
+  origin: 'By the origin of a redirect URI or of its home page.',
+  lastSeenIp: 'By the IP address from which it was last used.',
+})
+export type LookupMember = z.infer<typeof matchedBy>
+
+export const MAX_MATCHES = 10
+
+/** The text, without white space around it. A plus sign of a URL that is not encoded arrives as a space. */
+export const LookupInput = z.strictObject({
+  text: requiredText(512)
+    .transform((value) => value.replace(/^ (?=[0-9])/, '+').trim())
+    .refine((value) => value !== '', 'must not be blank')
+    .meta({
+      pattern: '\\S',
+      description:
+        'An id, an e-mail address, a phone number, an IP address, the id of a request, a client id or a URL.',
+      example: 'ada@example.com',
+    }),
+})
+
+export const LookupMatchShape = z
+  .object({
+    kind: kind.meta({ description: 'The kind of the match.', example: 'user' }),
+    id: idShape.meta({
+      description: 'Id of the object; of the other kinds the text itself.',
+      example: 'user_01k7r3m8wxe4gbr5v2c9t6hznq',
+    }),
+    matchedBy: matchedBy.meta({ description: 'The member by which the text matches.', example: 'email' }),
+    name: z.string().nullable().meta({
+      description: 'Name of the object, or else its address or note; null without one.',
+      example: 'Ada Lovelace',
+    }),
+    userId: createIdShape('user')
+      .nullable()
+      .meta({ description: 'The user whose object it is; null for other objects.', example: null }),
+  })
+  .meta({ typeName: 'LookupMatch' })
+
+export const LookupResultShape = z
+  .object({
+    matches: z
+      .array(
+        LookupMatchShape.extend({
+          event: EventShape.nullable().meta({
+            description: 'The event by which it was found; null for objects.',
+            example: null,
+          }),
+        }),
+      )
+      .meta({ description: `Up to ${MAX_MATCHES}, the best first.` }),
+  })
+  .meta({ id: 'LookupResult', description: 'The objects, requests and addresses that a text names.' })
