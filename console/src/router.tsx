@@ -4,8 +4,16 @@ import { Failure, NotFound } from './shell/failure.tsx'
 import { Shell } from './shell/shell.tsx'
 
 /** A member of the query of a URL as text; undefined when it is something else. */
-const readText = (search: Record<string, unknown>, name: string): string | undefined =>
-  typeof search[name] === 'string' && search[name] !== '' ? search[name] : undefined
+const readText = (search: Record<string, unknown>, name: string): string | undefined => {
+  const value = search[name]
+  // The router reads 123 and true as such.
+  const text = typeof value === 'number' || typeof value === 'boolean' ? String(value) : value
+  return typeof text === 'string' && text !== '' ? text : undefined
+}
+
+/** The search, the filters and the order of a list. */
+const readTexts = (search: Record<string, unknown>): Readonly<Record<string, string | undefined>> =>
+  Object.fromEntries(Object.keys(search).map((name) => [name, readText(search, name)]))
 
 const root = createRootRoute({ component: Shell, notFoundComponent: NotFound })
 
@@ -18,10 +26,7 @@ const start = createRoute({
 const users = createRoute({
   getParentRoute: () => root,
   path: '/users',
-  validateSearch: (search: Record<string, unknown>): { search?: string; state?: string } => ({
-    search: readText(search, 'search'),
-    state: readText(search, 'state'),
-  }),
+  validateSearch: readTexts,
   component: lazyRouteComponent(() => import('./screens/users/users-screen.tsx'), 'UsersScreen'),
 })
 
@@ -34,6 +39,7 @@ const user = createRoute({
 const sessions = createRoute({
   getParentRoute: () => root,
   path: '/sessions',
+  validateSearch: readTexts,
   component: lazyRouteComponent(() => import('./screens/sessions/sessions-screen.tsx'), 'SessionsScreen'),
 })
 

@@ -98,7 +98,8 @@ describe('the pages of a list', () => {
       pages.show(row, row + 50)
       await waitForRow(pages, row)
     }
-    expect(numbers.released).toHaveLength(40)
+    expect([...pages.rows()].length).toBeLessThanOrEqual(3000)
+    expect(numbers.released.length).toBeGreaterThanOrEqual(40)
     const asked = numbers.asked.length
     pages.show(4000, 4050)
     expect(pages.getRow(4020)).toBe(4020)

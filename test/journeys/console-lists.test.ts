@@ -55,7 +55,7 @@ describe.skipIf(noBrowser)('a list of the console', () => {
     expect(await page.getByRole('grid').getAttribute('aria-rowcount')).toBe(String(count + 1))
     await moveThumb(page, 0.5)
     await waitForRow(page, /^User (9|10)\d\d\d$/)
-    expect(await readVisible(page)).not.toContain('…')
+    await expect.poll(() => readVisible(page), SHOWN).not.toContain('…')
     await moveThumb(page, 1)
     await waitForRow(page, /^User 1$/)
     await page.locator('.big-list').hover()
@@ -64,7 +64,7 @@ describe.skipIf(noBrowser)('a list of the console', () => {
       await page.waitForTimeout(30)
     }
     await waitForRow(page, /^User 9\d$/)
-    expect(await readVisible(page)).not.toContain('…')
+    await expect.poll(() => readVisible(page), SHOWN).not.toContain('…')
     await moveThumb(page, 0)
     await waitForRow(page, /Person admin/)
     expect(errors).toEqual([])
@@ -93,6 +93,51 @@ describe.skipIf(noBrowser)('a list of the console', () => {
     await waitForRow(page, /Person admin/)
     await page.keyboard.press('PageDown')
     expect(Number(await active.getAttribute('aria-rowindex'))).toBeGreaterThan(8)
+  })
+
+  test('is ordered by a column, which the URL has', async ({ many, openConsole }) => {
+    const { page } = await openConsole('admin', '/users')
+    const header = page.getByRole('columnheader', { name: 'Created' })
+    await header.getByRole('button').click()
+    await header.getByRole('button').click()
+    await waitForRow(page, /^User 1$/)
+    expect([new URL(page.url()).search, await header.getAttribute('aria-sort')]).toEqual([
+      '?sort=created',
+      'ascending',
+    ])
+    await page.reload()
+    await waitForRow(page, /^User 1$/)
+    await header.getByRole('button').click()
+    await waitForRow(page, /Person admin/)
+    expect(new URL(page.url()).search).toBe('')
+    await page.goBack()
+    await waitForRow(page, /^User 1$/)
+    expect(many).toBe(USERS)
+  })
+
+  test('is filtered by chips, which the URL has', async ({ many, openConsole }) => {
+    const { page } = await openConsole('admin', '/users?sort=name')
+    await page.getByLabel('Add a filter').selectOption('Locked')
+    await page.getByText(`${(many / 4).toLocaleString('en')} users`).waitFor()
+    // The server has no order by name for it.
+    expect(new URL(page.url()).search).toBe('?locked=yes')
+    expect(await page.getByRole('columnheader', { name: 'Name' }).getByRole('button').count()).toBe(0)
+    await page.getByLabel('Add a filter').selectOption('Email verified')
+    await page.getByLabel('Locked', { exact: true }).selectOption('no')
+    await page.getByText(`${((many / 4) * 3).toLocaleString('en')} users`).waitFor()
+    await page.getByLabel('Add a filter').selectOption('Created before')
+    expect(await page.getByLabel('Locked', { exact: true }).count()).toBe(0)
+    await page.getByLabel('Created before', { exact: true }).fill('2026-01-02')
+    await expect.poll(() => page.locator('.count').textContent(), SHOWN).toMatch(/^1,(4|3)\d\d users$/)
+    await page.reload()
+    await page.getByText(/^1,(4|3)\d\d users$/).waitFor()
+    await page.getByRole('button', { name: 'Remove the filter “Created before”' }).click()
+    await waitForRow(page, /Person admin/)
+    await page.getByLabel('Add a filter').selectOption('External id')
+    await page.getByLabel('External id', { exact: true }).fill('none')
+    await page.keyboard.press('Enter')
+    await page.getByText('No user matches.').waitFor()
+    expect(new URL(page.url()).search).toBe('?externalId=none')
   })
 
   test('marks sessions that end, and announces those that start', async ({

@@ -23,6 +23,8 @@ export type Column<Data> = {
   /** The least width in pixels, and the share of the width that is left. */
   width: number
   grow: number
+  /** The direction of its first order; undefined when the list has no order by it. */
+  sort?: 'ascending' | 'descending'
   /** Where a phone shows it, whose rows have two lines; the first column begins them. */
   phone?: 'end' | 'second'
   render: (data: Data) => ReactNode
@@ -56,6 +58,9 @@ export function BigList<Row extends object, Data>({
   isStale,
   columns,
   useRow,
+  sort,
+  canSort,
+  onSort,
 }: {
   label: string
   /** Null until the first rows have arrived. */
@@ -63,6 +68,10 @@ export function BigList<Row extends object, Data>({
   isStale: boolean
   columns: readonly Column<Data>[]
   useRow: (row: Row) => Data
+  /** The column of the order, with a minus when it descends. */
+  sort: string | undefined
+  canSort: (column: string) => boolean
+  onSort: (sort: string | undefined) => void
 }) {
   const isPhone = useSyncExternalStore(watchPhone, () => phone.matches)
   const rowHeight = isPhone ? PHONE_ROW_HEIGHT : ROW_HEIGHT
@@ -188,9 +197,13 @@ export function BigList<Row extends object, Data>({
         <thead ref={head}>
           <tr aria-rowindex={1}>
             {columns.map((column) => (
-              <th key={column.name} scope="col" data-phone={column.phone}>
-                {column.label}
-              </th>
+              <HeadCell
+                key={column.name}
+                column={column}
+                sort={sort}
+                isSortable={column.sort !== undefined && canSort(column.name)}
+                onSort={onSort}
+              />
             ))}
           </tr>
         </thead>
@@ -215,6 +228,44 @@ export function BigList<Row extends object, Data>({
         </tbody>
       </table>
     </div>
+  )
+}
+
+/** The orders that clicks on a column go through; undefined is the order of the list itself. */
+const listOrders = ({ name, sort }: Pick<Column<never>, 'name' | 'sort'>): readonly (string | undefined)[] =>
+  sort === 'descending' ? [undefined, `-${name}`, name] : [undefined, name, `-${name}`]
+
+function HeadCell<Data>({
+  column,
+  sort,
+  isSortable,
+  onSort,
+}: {
+  column: Column<Data>
+  sort: string | undefined
+  isSortable: boolean
+  onSort: (sort: string | undefined) => void
+}) {
+  const orders = listOrders(column)
+  const place = sort === undefined ? 0 : orders.indexOf(sort)
+  const direction = place < 1 ? undefined : sort === column.name ? 'ascending' : 'descending'
+  return (
+    <th scope="col" data-phone={column.phone} aria-sort={direction}>
+      {isSortable ? (
+        <button
+          type="button"
+          className="sort"
+          onClick={() => onSort(orders[(Math.max(place, 0) + 1) % orders.length])}
+        >
+          {column.label}
+          <span aria-hidden="true">
+            {direction === 'ascending' ? '↑' : direction === 'descending' ? '↓' : '↕'}
+          </span>
+        </button>
+      ) : (
+        column.label
+      )}
+    </th>
   )
 }
 

@@ -1,6 +1,9 @@
 /** Rows of a page. */
 export const PAGE_ROWS = 50
 
+/** Rows before and after the visible ones that are loaded while one scrolls. */
+const ROWS_AHEAD = 25
+
 /** Pages that a list keeps; a thumb that wanders over a million rows must not take the memory of the browser. */
 const MAX_PAGES = 60
 
@@ -62,10 +65,10 @@ export class ListPages<Row> {
     for (const { rows } of this.#pages.values()) yield* rows
   }
 
-  /** Loads what is missing of these rows. */
+  /** Loads what is missing of these rows, and then of those next to them. */
   show(from: number, to: number): void {
-    const [first, last] = [Math.floor(from / PAGE_ROWS), Math.floor(Math.max(to - 1, from) / PAGE_ROWS)]
-    this.#wanted = Array.from({ length: last - first + 1 }, (_, index) => first + index)
+    this.#want(from, to)
+    if (this.#listMissing().length === 0) this.#want(Math.max(from - ROWS_AHEAD, 0), to + ROWS_AHEAD)
     for (const page of this.#wanted) {
       const loaded = this.#pages.get(page)
       if (!loaded) continue
@@ -108,6 +111,11 @@ export class ListPages<Row> {
     clearTimeout(this.#timer)
     for (const page of this.#pages.values()) page.release()
     this.#pages.clear()
+  }
+
+  #want(from: number, to: number): void {
+    const [first, last] = [Math.floor(from / PAGE_ROWS), Math.floor(Math.max(to - 1, from) / PAGE_ROWS)]
+    this.#wanted = Array.from({ length: last - first + 1 }, (_, index) => first + index)
   }
 
   #listMissing(): number[] {

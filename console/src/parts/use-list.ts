@@ -1,13 +1,16 @@
 import { useCallback, useEffect, useRef, useState, useSyncExternalStore } from 'react'
-import { fetchQuery, useRelayEnvironment } from 'react-relay/hooks'
+import { useRelayEnvironment } from 'react-relay/hooks'
 import {
   createOperationDescriptor,
   type Environment,
   type GraphQLTaggedNode,
   getRequest,
   type OperationType,
+  type PayloadData,
+  type Variables,
 } from 'relay-runtime'
 import { ListPages, type LoadedPage, PAGE_ROWS } from './list-pages.ts'
+import type { Problem } from './result.ts'
 
 /** A connection as the queries of lists select it. */
 type Connection<Row> = {
@@ -28,8 +31,24 @@ export type ListQuery<Operation extends OperationType, Row> = {
     Operation['variables'],
     'isFirst' | 'page' | 'pageSize' | 'first' | 'after' | 'last' | 'before'
   >
-  /** Null when the viewer may not read the list. */
   getConnection: (response: Operation['response']) => Connection<Row> | null | undefined
+}
+
+type Answer = {
+  data?: PayloadData | null
+  errors?: readonly { message: string; extensions?: { fields?: Problem['fields'] } }[]
+}
+
+/** Sends a query. An error is thrown where it leaves a root field without data. */
+export async function sendQuery(environment: Environment, query: GraphQLTaggedNode, variables: Variables) {
+  const operation = createOperationDescriptor(getRequest(query), variables)
+  const { params } = operation.request.node
+  const sent = environment.getNetwork().execute(params, variables, { force: true })
+  const { data, errors } = (await sent.toPromise()) as Answer
+  if (data && !Object.values(data).includes(null)) return { operation, data }
+  const { message = 'The answer has no data.', extensions } = errors?.[0] ?? {}
+  const fields = extensions?.fields?.map(({ field, description }) => `${field}: ${description}.`)
+  throw new Error(fields?.length ? fields.join(' ') : message)
 }
 
 type FirstResponse = { readonly viewer?: { readonly eventPosition: string | null | undefined } | null }
@@ -40,15 +59,11 @@ async function loadPage<Operation extends OperationType, Row>(
   { query, variables, getConnection }: ListQuery<Operation, Row>,
   place: object,
 ) {
-  const all = { ...variables, ...place } as Operation['variables']
-  const retained = environment.retain(createOperationDescriptor(getRequest(query), all))
-  const response = await fetchQuery<Operation>(environment, query, all, { fetchPolicy: 'network-only' })
-    .toPromise()
-    .catch((error: unknown) => {
-      retained.dispose()
-      throw error
-    })
-  const connection = getConnection(response as Operation['response'])
+  const { operation, data } = await sendQuery(environment, query, { ...variables, ...place })
+  environment.commitPayload(operation, data)
+  const retained = environment.retain(operation)
+  const response = environment.lookup(operation.fragment).data as Operation['response']
+  const connection = getConnection(response)
   const page: LoadedPage<Row> = {
     rows: connection?.nodes ?? [],
     startCursor: connection?.pageInfo.startCursor,
@@ -62,7 +77,6 @@ async function loadPage<Operation extends OperationType, Row>(
 /** A list as it is shown. `position` is that of the events that it has seen. */
 export type ShownList<Row> = {
   pages: ListPages<Row>
-  isPermitted: boolean
   position: string | null | undefined
   /** The first row to show. */
   firstRow: number
@@ -113,7 +127,6 @@ export function useList<Operation extends OperationType, Row>(list: ListQuery<Op
           key,
           pages,
           firstRow: Math.min(firstRow, Math.max(pages.total - 1, 0)),
-          isPermitted: connection !== null && connection !== undefined,
           position: response.viewer?.eventPosition,
         }
         setShown(current.current)

@@ -55,6 +55,7 @@ export const SESSION_COLUMNS: readonly Column<sessionColumns_session$data>[] = [
     label: 'Device',
     width: 150,
     grow: 1.5,
+    phone: 'second',
     render: ({ userAgent }) => <span className="truncated">{describeBrowser(userAgent)}</span>,
   },
   {
@@ -62,7 +63,6 @@ export const SESSION_COLUMNS: readonly Column<sessionColumns_session$data>[] = [
     label: 'Where',
     width: 170,
     grow: 2,
-    phone: 'second',
     render: ({ lastSeenLocation, lastSeenIp }) => (
       <span className="truncated">{[lastSeenLocation, lastSeenIp].filter(Boolean).join(' · ')}</span>
     ),
@@ -76,6 +76,7 @@ export const SESSION_COLUMNS: readonly Column<sessionColumns_session$data>[] = [
   },
   {
     name: 'lastSeen',
+    sort: 'descending',
     label: 'Last seen',
     width: 110,
     grow: 1,
@@ -84,6 +85,7 @@ export const SESSION_COLUMNS: readonly Column<sessionColumns_session$data>[] = [
   },
   {
     name: 'created',
+    sort: 'descending',
     label: 'Started',
     width: 110,
     grow: 1,

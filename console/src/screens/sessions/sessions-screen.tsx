@@ -1,117 +1,142 @@
-import { useState } from 'react'
-import { graphql } from 'react-relay/hooks'
+import { graphql, useLazyLoadQuery } from 'react-relay/hooks'
+import type { sessionsScreenClientsQuery } from '../../generated/sessionsScreenClientsQuery.graphql.ts'
 import type { sessionsScreenEndedSubscription } from '../../generated/sessionsScreenEndedSubscription.graphql.ts'
-import type { sessionsScreenQuery } from '../../generated/sessionsScreenQuery.graphql.ts'
+import type {
+  SessionFilter,
+  SessionOrderField,
+  sessionsScreenQuery,
+} from '../../generated/sessionsScreenQuery.graphql.ts'
 import type { sessionsScreenStartedSubscription } from '../../generated/sessionsScreenStartedSubscription.graphql.ts'
-import { BigList } from '../../parts/big-list.tsx'
-import { ListCount, ListProblem } from '../../parts/list-count.tsx'
+import { type Filter, type ListValues, toRange } from '../../parts/filter-bar.tsx'
+import { type ListDefinition, ListScreen, type LiveRows } from '../../parts/list-screen.tsx'
 import { useLive } from '../../parts/live-events.ts'
-import { useList } from '../../parts/use-list.ts'
+import { useMay } from '../../shell/viewer-scopes.ts'
 import { SESSION_COLUMNS, useSession } from './session-columns.tsx'
 
-/** New sessions that are announced; of more, the number is of no use. */
-const MAX_ANNOUNCED = 1000
+const FILTERS: readonly Filter[] = [
+  { name: 'ip', label: 'IP address', group: 'ip', kind: 'text', placeholder: '203.0.113.7' },
+  { name: 'seenBefore', label: 'Last seen before', group: 'lastSeen', kind: 'day', daysAgo: 7 },
+  { name: 'seenFrom', label: 'Last seen from', group: 'lastSeen', kind: 'day', daysAgo: 1 },
+  { name: 'createdFrom', label: 'Started from', group: 'created', kind: 'day', daysAgo: 7 },
+  { name: 'createdBefore', label: 'Started before', group: 'created', kind: 'day', daysAgo: 0 },
+  { name: 'user', label: 'User', kind: 'text', placeholder: 'user_…' },
+]
+/** It needs a scope of its own. */
+const CLIENT_FILTER: Filter = {
+  name: 'client',
+  label: 'Application',
+  group: 'client',
+  kind: 'loaded',
+  Options: ClientOptions,
+}
 
-/** The sessions of the tenant, on arrival and at their end. */
-export function SessionsScreen() {
-  const [started, setStarted] = useState<readonly string[]>([])
-  const { shown, isStale, problem, retry, refresh } = useList<
-    sessionsScreenQuery,
-    NonNullable<sessionsScreenQuery['response']['sessions']>['nodes'][number]
-  >({
-    query: graphql`
-      query sessionsScreenQuery(
-        $filter: SessionFilter
-        $orderBy: SessionOrder
-        $isFirst: Boolean!
-        $page: Int
-        $pageSize: Int
-        $first: Int
-        $after: String
-        $last: Int
-        $before: String
-      ) {
-        viewer @include(if: $isFirst) {
-          eventPosition
-        }
-        sessions(
-          filter: $filter
-          orderBy: $orderBy
-          page: $page
-          pageSize: $pageSize
-          first: $first
-          after: $after
-          last: $last
-          before: $before
-        ) {
-          totalSize @include(if: $isFirst)
+function ClientOptions() {
+  const { clients } = useLazyLoadQuery<sessionsScreenClientsQuery>(
+    graphql`
+      query sessionsScreenClientsQuery {
+        clients(first: 200) {
           nodes {
             id
-            ...sessionColumns_session
-          }
-          pageInfo {
-            startCursor
-            endCursor
-            hasNextPage
+            name
           }
         }
       }
     `,
-    variables: { orderBy: { direction: 'DESC' } },
-    getConnection: ({ sessions }) => sessions,
-  })
-  const pages = shown?.pages
-  const loaded = new Set<string>()
-  for (const { id } of pages?.rows() ?? []) loaded.add(id)
-  const fresh = new Set(started.filter((id) => !loaded.has(id))).size
-  return (
-    <section className="screen whole">
-      <header className="screen-head">
-        <h1>Sessions</h1>
-      </header>
-      {shown && (
-        <LiveSessions
-          after={shown.position}
-          announce={(id) => setStarted((former) => [...former, id].slice(-MAX_ANNOUNCED))}
-          withdraw={(id) => setStarted((former) => former.filter((other) => other !== id))}
-        />
-      )}
-      <ListCount
-        total={pages?.total}
-        one="session"
-        many="sessions"
-        fresh={fresh}
-        show={() => {
-          setStarted([])
-          refresh()
-        }}
-      />
-      <ListProblem problem={problem} retry={retry} />
-      {pages?.total === 0 ? (
-        <p className="empty">Nobody is signed in.</p>
-      ) : (
-        <BigList
-          label="Sessions"
-          list={shown}
-          isStale={isStale}
-          columns={SESSION_COLUMNS}
-          useRow={useSession}
-        />
-      )}
-    </section>
+    {},
   )
+  return clients?.nodes.map(({ id, name }) => (
+    <option key={id} value={id}>
+      {name}
+    </option>
+  ))
+}
+
+const ORDERS: Record<string, SessionOrderField> = { lastSeen: 'LAST_SEEN_AT', created: 'CREATED_AT' }
+
+const toFilter = (values: ListValues): SessionFilter => ({
+  userId: values.user,
+  clientId: values.client,
+  ip: values.ip,
+  createdAt: toRange(values.createdFrom, values.createdBefore),
+  lastSeenAt: toRange(values.seenFrom, values.seenBefore),
+})
+
+/** Those of a user are sorted; other orders have an index of all sessions, or of a period. */
+function canSort(column: string, values: ListValues): boolean {
+  const { userId, clientId, ip, createdAt, lastSeenAt } = toFilter(values)
+  if (userId) return true
+  if (clientId || ip) return false
+  return (!createdAt || column === 'created') && (!lastSeenAt || column === 'lastSeen')
+}
+
+const SESSIONS: ListDefinition<
+  sessionsScreenQuery,
+  NonNullable<sessionsScreenQuery['response']['sessions']>['nodes'][number],
+  ReturnType<typeof useSession>
+> = {
+  title: 'Sessions',
+  nouns: ['session', 'sessions'],
+  empty: 'No session matches, or nobody is signed in.',
+  columns: SESSION_COLUMNS,
+  useRow: useSession,
+  query: graphql`
+    query sessionsScreenQuery(
+      $filter: SessionFilter
+      $orderBy: SessionOrder
+      $isFirst: Boolean!
+      $page: Int
+      $pageSize: Int
+      $first: Int
+      $after: String
+      $last: Int
+      $before: String
+    ) {
+      viewer @include(if: $isFirst) {
+        eventPosition
+      }
+      sessions(
+        filter: $filter
+        orderBy: $orderBy
+        page: $page
+        pageSize: $pageSize
+        first: $first
+        after: $after
+        last: $last
+        before: $before
+      ) {
+        totalSize @include(if: $isFirst)
+        nodes {
+          id
+          ...sessionColumns_session
+        }
+        pageInfo {
+          startCursor
+          endCursor
+          hasNextPage
+        }
+      }
+    }
+  `,
+  getConnection: ({ sessions }) => sessions,
+  toVariables: (values) => ({
+    filter: toFilter(values),
+    orderBy: {
+      field: ORDERS[values.sort?.replace(/^-/, '') ?? ''],
+      direction: !values.sort || values.sort.startsWith('-') ? 'DESC' : 'ASC',
+    },
+  }),
+  canSort,
+  Live: LiveSessions,
+}
+
+/** The sessions of the tenant, on arrival and at their end. */
+export function SessionsScreen() {
+  const filters = [...FILTERS, ...(useMay('clients:read') ? [CLIENT_FILTER] : [])]
+  return <ListScreen definition={SESSIONS} filters={filters} />
 }
 
 /** Announces sessions that start, and marks those that end. */
-function LiveSessions({
-  after,
-  announce,
-  withdraw,
-}: {
-  after: string | null | undefined
-  announce: (id: string) => void
-  withdraw: (id: string) => void
-}) {
+function LiveSessions({ after, announce, withdraw }: { after: string | null | undefined } & LiveRows) {
   useLive<sessionsScreenEndedSubscription>({
     subscription: graphql`
       subscription sessionsScreenEndedSubscription($after: String) {
@@ -151,7 +176,7 @@ function LiveSessions({
     variables: { after },
     onNext: (response) => {
       const id = response?.sessionChanged.sessionId
-      if (id) announce(id)
+      if (id) announce([id])
     },
   })
   return null

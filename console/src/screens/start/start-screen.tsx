@@ -54,7 +54,7 @@ export function StartScreen() {
           </Link>
         )}
         {locked && (
-          <Link to="/users" search={{ state: 'locked' }} className="figure card">
+          <Link to="/users" search={{ locked: 'yes' }} className="figure card">
             <strong>{locked.totalSize.toLocaleString('en')}</strong> locked users
           </Link>
         )}

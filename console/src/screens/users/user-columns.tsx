@@ -33,6 +33,7 @@ function State({ user }: { user: userColumns_user$data }) {
 export const USER_COLUMNS: readonly Column<userColumns_user$data>[] = [
   {
     name: 'name',
+    sort: 'ascending',
     label: 'Name',
     width: 180,
     grow: 2,
@@ -45,6 +46,7 @@ export const USER_COLUMNS: readonly Column<userColumns_user$data>[] = [
   },
   {
     name: 'address',
+    sort: 'ascending',
     label: 'Address',
     width: 180,
     grow: 2,
@@ -61,6 +63,7 @@ export const USER_COLUMNS: readonly Column<userColumns_user$data>[] = [
   },
   {
     name: 'lastSeen',
+    sort: 'descending',
     label: 'Last seen',
     width: 110,
     grow: 1,
@@ -68,6 +71,7 @@ export const USER_COLUMNS: readonly Column<userColumns_user$data>[] = [
   },
   {
     name: 'created',
+    sort: 'descending',
     label: 'Created',
     width: 110,
     grow: 1,

@@ -1,176 +1,178 @@
-import { getRouteApi, useNavigate } from '@tanstack/react-router'
-import { useEffect, useState } from 'react'
-import { graphql } from 'react-relay/hooks'
+import { graphql, useLazyLoadQuery } from 'react-relay/hooks'
 import type { usersScreenCreationsSubscription } from '../../generated/usersScreenCreationsSubscription.graphql.ts'
-import type { usersScreenQuery } from '../../generated/usersScreenQuery.graphql.ts'
-import { BigList } from '../../parts/big-list.tsx'
-import { ListCount, ListProblem } from '../../parts/list-count.tsx'
+import type { usersScreenProvidersQuery } from '../../generated/usersScreenProvidersQuery.graphql.ts'
+import type {
+  UserFilter,
+  UserOrderField,
+  usersScreenQuery,
+} from '../../generated/usersScreenQuery.graphql.ts'
+import { type Filter, type ListValues, toRange } from '../../parts/filter-bar.tsx'
+import { type ListDefinition, ListScreen, type LiveRows } from '../../parts/list-screen.tsx'
 import { useLive } from '../../parts/live-events.ts'
-import { useList } from '../../parts/use-list.ts'
+import { useMay } from '../../shell/viewer-scopes.ts'
 import { useLiveLocks } from './live-locks.ts'
 import { USER_COLUMNS, useUser } from './user-columns.tsx'
 
-const route = getRouteApi('/users')
+const YES_NO = [
+  ['yes', 'yes'],
+  ['no', 'no'],
+] as const
+const NO_YES = [
+  ['no', 'no'],
+  ['yes', 'yes'],
+] as const
 
-const STATES = { all: 'All', locked: 'Locked', unverified: 'Email not verified' } as const
-type State = keyof typeof STATES
-
-const FILTERS: Record<State, object> = {
-  all: {},
-  locked: { locked: true },
-  unverified: { emailVerified: false },
+const FILTERS: readonly Filter[] = [
+  { name: 'locked', label: 'Locked', group: 'flags', kind: 'choice', options: YES_NO },
+  { name: 'emailVerified', label: 'Email verified', group: 'flags', kind: 'choice', options: NO_YES },
+  { name: 'phoneVerified', label: 'Phone verified', group: 'flags', kind: 'choice', options: NO_YES },
+  { name: 'seenBefore', label: 'Last seen before', group: 'lastSeen', kind: 'day', daysAgo: 365 },
+  { name: 'seenFrom', label: 'Last seen from', group: 'lastSeen', kind: 'day', daysAgo: 30 },
+  { name: 'createdFrom', label: 'Created from', group: 'created', kind: 'day', daysAgo: 30 },
+  { name: 'createdBefore', label: 'Created before', group: 'created', kind: 'day', daysAgo: 0 },
+  { name: 'externalId', label: 'External id', kind: 'text', placeholder: 'of an import' },
+]
+/** Filters that need a scope of their own. */
+const CREDENTIAL_FILTER: Filter = {
+  name: 'credential',
+  label: 'Passkey or second factor',
+  group: 'flags',
+  kind: 'choice',
+  options: NO_YES,
+}
+const PROVIDER_FILTER: Filter = {
+  name: 'provider',
+  label: 'Provider',
+  group: 'provider',
+  kind: 'loaded',
+  Options: ProviderOptions,
 }
 
-const isState = (text: string | undefined): text is State => text !== undefined && text in STATES
-
-/** New users that are announced; of more, the number is of no use. */
-const MAX_ANNOUNCED = 1000
-
-/** The users of the tenant: search, filter, and their state as it changes. */
-export function UsersScreen() {
-  const { search = '', state } = route.useSearch()
-  const navigate = useNavigate({ from: '/users' })
-  const [entered, setEntered] = useState(search)
-  const chosen: State = isState(state) ? state : 'all'
-  useEffect(() => setEntered(search), [search])
-  useEffect(() => {
-    if (entered === search) return
-    const timer = setTimeout(
-      () =>
-        void navigate({ search: (former) => ({ ...former, search: entered || undefined }), replace: true }),
-      200,
-    )
-    return () => clearTimeout(timer)
-  }, [entered, search, navigate])
-  const filter = { ...FILTERS[chosen], ...(search && { search }) }
-  return (
-    <section className="screen whole">
-      <header className="screen-head">
-        <h1>Users</h1>
-        <search>
-          <label className="hidden" htmlFor="search">
-            Search users
-          </label>
-          <input
-            id="search"
-            type="search"
-            placeholder="Search by name, address or id"
-            value={entered}
-            onChange={({ target }) => setEntered(target.value)}
-          />
-        </search>
-        <fieldset className="chips">
-          <legend className="hidden">Filter</legend>
-          {Object.entries(STATES).map(([name, label]) => (
-            <button
-              key={name}
-              type="button"
-              className="chip"
-              aria-pressed={name === chosen}
-              onClick={() =>
-                void navigate({
-                  search: (former) => ({ ...former, state: name === 'all' ? undefined : name }),
-                })
-              }
-            >
-              {label}
-            </button>
-          ))}
-        </fieldset>
-      </header>
-      <UserList filter={JSON.stringify(filter)} />
-    </section>
-  )
-}
-
-function UserList({ filter }: { filter: string }) {
-  const [created, setCreated] = useState<readonly string[]>([])
-  const { shown, isStale, problem, retry, refresh } = useList<
-    usersScreenQuery,
-    NonNullable<usersScreenQuery['response']['users']>['nodes'][number]
-  >({
-    query: graphql`
-      query usersScreenQuery(
-        $filter: UserFilter
-        $orderBy: UserOrder
-        $isFirst: Boolean!
-        $page: Int
-        $pageSize: Int
-        $first: Int
-        $after: String
-        $last: Int
-        $before: String
-      ) {
-        viewer @include(if: $isFirst) {
-          eventPosition
-        }
-        users(
-          filter: $filter
-          orderBy: $orderBy
-          page: $page
-          pageSize: $pageSize
-          first: $first
-          after: $after
-          last: $last
-          before: $before
-        ) {
-          totalSize @include(if: $isFirst)
+function ProviderOptions() {
+  const { identityProviders } = useLazyLoadQuery<usersScreenProvidersQuery>(
+    graphql`
+      query usersScreenProvidersQuery {
+        identityProviders(first: 200) {
           nodes {
             id
-            ...userColumns_user
-          }
-          pageInfo {
-            startCursor
-            endCursor
-            hasNextPage
+            name
           }
         }
       }
     `,
-    variables: { filter: JSON.parse(filter) as object, orderBy: { direction: 'DESC' } },
-    getConnection: ({ users }) => users,
-  })
-  if (shown && !shown.isPermitted) return <p className="empty">You may not read users.</p>
-  const pages = shown?.pages
-  const loaded = new Set<string>()
-  for (const { id } of pages?.rows() ?? []) loaded.add(id)
-  const fresh = new Set(created.filter((id) => !loaded.has(id))).size
-  return (
-    <>
-      {shown && (
-        <LiveUsers
-          after={shown.position}
-          announce={(ids) => setCreated((former) => [...former, ...ids].slice(-MAX_ANNOUNCED))}
-        />
-      )}
-      <ListCount
-        total={pages?.total}
-        one="user"
-        many="users"
-        fresh={fresh}
-        show={() => {
-          setCreated([])
-          refresh()
-        }}
-      />
-      <ListProblem problem={problem} retry={retry} />
-      {pages?.total === 0 ? (
-        <p className="empty">No user matches. Change the search or the filter.</p>
-      ) : (
-        <BigList label="Users" list={shown} isStale={isStale} columns={USER_COLUMNS} useRow={useUser} />
-      )}
-    </>
+    {},
   )
+  return identityProviders?.nodes.map(({ id, name }) => (
+    <option key={id} value={id}>
+      {name}
+    </option>
+  ))
+}
+
+const toFlag = (value: string | undefined): boolean | undefined =>
+  value === 'yes' ? true : value === 'no' ? false : undefined
+
+const ORDERS: Record<string, UserOrderField> = {
+  name: 'NAME',
+  address: 'EMAIL',
+  lastSeen: 'LAST_SEEN_AT',
+  created: 'CREATED_AT',
+}
+
+const toFilter = (values: ListValues): UserFilter => ({
+  search: values.search,
+  locked: toFlag(values.locked),
+  emailVerified: toFlag(values.emailVerified),
+  phoneNumberVerified: toFlag(values.phoneVerified),
+  hasCredential: toFlag(values.credential),
+  idpId: values.provider,
+  externalId: values.externalId,
+  createdAt: toRange(values.createdFrom, values.createdBefore),
+  lastSeenAt: toRange(values.seenFrom, values.seenBefore),
+})
+
+/** An order by name, address and time has an index of all users; a period has that of its time. */
+function canSort(column: string, values: ListValues): boolean {
+  const { search, externalId, createdAt, lastSeenAt, ...flags } = toFilter(values)
+  if (search || externalId) return true
+  if (Object.values(flags).some((value) => value !== undefined)) return false
+  return (!createdAt || column === 'created') && (!lastSeenAt || column === 'lastSeen')
+}
+
+const USERS: ListDefinition<
+  usersScreenQuery,
+  NonNullable<usersScreenQuery['response']['users']>['nodes'][number],
+  ReturnType<typeof useUser>
+> = {
+  title: 'Users',
+  nouns: ['user', 'users'],
+  empty: 'No user matches. Change the search or the filter.',
+  searchLabel: 'Search by name, address or id',
+  columns: USER_COLUMNS,
+  useRow: useUser,
+  query: graphql`
+    query usersScreenQuery(
+      $filter: UserFilter
+      $orderBy: UserOrder
+      $isFirst: Boolean!
+      $page: Int
+      $pageSize: Int
+      $first: Int
+      $after: String
+      $last: Int
+      $before: String
+    ) {
+      viewer @include(if: $isFirst) {
+        eventPosition
+      }
+      users(
+        filter: $filter
+        orderBy: $orderBy
+        page: $page
+        pageSize: $pageSize
+        first: $first
+        after: $after
+        last: $last
+        before: $before
+      ) {
+        totalSize @include(if: $isFirst)
+        nodes {
+          id
+          ...userColumns_user
+        }
+        pageInfo {
+          startCursor
+          endCursor
+          hasNextPage
+        }
+      }
+    }
+  `,
+  getConnection: ({ users }) => users,
+  toVariables: (values) => ({
+    filter: toFilter(values),
+    orderBy: {
+      field: ORDERS[values.sort?.replace(/^-/, '') ?? ''],
+      // A search has the order of the words that it finds, other lists begin with the newest user.
+      direction: (values.sort ? values.sort.startsWith('-') : !values.search) ? 'DESC' : 'ASC',
+    },
+  }),
+  canSort,
+  Live: LiveUsers,
+}
+
+/** The users of the tenant: search, filters, and their state as it changes. */
+export function UsersScreen() {
+  const filters = [
+    ...FILTERS,
+    ...(useMay('credentials:read') ? [CREDENTIAL_FILTER] : []),
+    ...(useMay('idps:read') ? [PROVIDER_FILTER] : []),
+  ]
+  return <ListScreen definition={USERS} filters={filters} />
 }
 
 /** Follows locks, and announces new users. */
-function LiveUsers({
-  after,
-  announce,
-}: {
-  after: string | null | undefined
-  announce: (ids: readonly string[]) => void
-}) {
+function LiveUsers({ after, announce }: { after: string | null | undefined } & LiveRows) {
   useLiveLocks({ after })
   useLive<usersScreenCreationsSubscription>({
     subscription: graphql`

@@ -1,0 +1,153 @@
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { type ReactNode, useEffect, useRef, useState } from 'react'
+import type { OperationType } from 'relay-runtime'
+import { BigList, type Column } from './big-list.tsx'
+import { changeValue, type Filter, FilterBar, type ListValues } from './filter-bar.tsx'
+import { type ListQuery, useList } from './use-list.ts'
+
+/** What streams tell a list: new rows, and rows that are gone before they were shown. */
+export type LiveRows = { announce: (ids: readonly string[]) => void; withdraw: (id: string) => void }
+
+/** The members that make a list of users or sessions. */
+export type ListDefinition<Operation extends OperationType, Row, Data> = {
+  title: string
+  /** Of one row and of several, for the count. */
+  nouns: readonly [one: string, many: string]
+  empty: string
+  /** The label of the field of search, if the list has one. */
+  searchLabel?: string
+  columns: readonly Column<Data>[]
+  useRow: (row: Row) => Data
+  query: ListQuery<Operation, Row>['query']
+  getConnection: ListQuery<Operation, Row>['getConnection']
+  toVariables: (values: ListValues) => ListQuery<Operation, Row>['variables']
+  /** Whether the server can order by a column with these filters. */
+  canSort: (column: string, values: ListValues) => boolean
+  /** Follows changes from the position that the list has seen. */
+  Live: (props: { after: string | null | undefined } & LiveRows) => ReactNode
+}
+
+/** New rows that are announced; of more, the number is of no use. */
+const MAX_ANNOUNCED = 1000
+const TYPED_MS = 200
+
+/** The screen of a list: search, filters and order, which are in the URL, and its rows. */
+export function ListScreen<Operation extends OperationType, Row extends { readonly id: string }, Data>({
+  definition,
+  filters,
+}: {
+  definition: ListDefinition<Operation, Row, Data>
+  filters: readonly Filter[]
+}) {
+  const { title, nouns, searchLabel, canSort, Live } = definition
+  const values = useSearch({ strict: false }) as ListValues
+  const navigate = useNavigate()
+  const [fresh, setFresh] = useState<readonly string[]>([])
+  const { shown, isStale, problem, retry, refresh } = useList<Operation, Row>({
+    query: definition.query,
+    getConnection: definition.getConnection,
+    variables: definition.toVariables(values),
+  })
+  const change = (name: string, value: string | undefined, replace = false): void => {
+    const next = changeValue(filters, ['search'], values, name, value)
+    const column = next.sort?.replace(/^-/, '')
+    const search = column && !canSort(column, next) ? { ...next, sort: undefined } : next
+    void navigate({ to: '.', search, replace })
+  }
+  const pages = shown?.pages
+  const loaded = new Set<string>()
+  for (const { id } of pages?.rows() ?? []) loaded.add(id)
+  const freshCount = new Set(fresh.filter((id) => !loaded.has(id))).size
+  const total = pages?.total
+  return (
+    <section className="screen whole">
+      <header className="screen-head">
+        <h1>{title}</h1>
+        {searchLabel && (
+          <SearchField
+            label={searchLabel}
+            value={values.search ?? ''}
+            onChange={(text) => change('search', text || undefined, true)}
+          />
+        )}
+        <FilterBar filters={filters} values={values} onChange={change} />
+      </header>
+      {shown && (
+        <Live
+          after={shown.position}
+          announce={(ids) => setFresh((former) => [...former, ...ids].slice(-MAX_ANNOUNCED))}
+          withdraw={(id) => setFresh((former) => former.filter((other) => other !== id))}
+        />
+      )}
+      <p className="count" role="status">
+        {total !== undefined && `${total.toLocaleString('en')} ${nouns[total === 1 ? 0 : 1]}`}
+        {freshCount > 0 && (
+          <button
+            type="button"
+            className="chip fresh"
+            onClick={() => {
+              setFresh([])
+              refresh()
+            }}
+          >
+            {freshCount} new: show
+          </button>
+        )}
+      </p>
+      {problem !== null && (
+        <p className="problem" role="alert">
+          {problem}{' '}
+          <button type="button" className="button quiet" onClick={retry}>
+            Try again
+          </button>
+        </p>
+      )}
+      {total === 0 ? (
+        <p className="empty">{definition.empty}</p>
+      ) : (
+        <BigList
+          label={title}
+          list={shown}
+          isStale={isStale}
+          columns={definition.columns}
+          useRow={definition.useRow}
+          sort={values.sort}
+          canSort={(column) => canSort(column, values)}
+          onSort={(sort) => change('sort', sort)}
+        />
+      )}
+    </section>
+  )
+}
+
+/** A field that searches as one types. */
+function SearchField({
+  label,
+  value,
+  onChange,
+}: {
+  label: string
+  value: string
+  onChange: (text: string) => void
+}) {
+  const [entered, setEntered] = useState(value)
+  const latest = useRef(onChange)
+  latest.current = onChange
+  useEffect(() => setEntered(value), [value])
+  useEffect(() => {
+    if (entered === value) return
+    const timer = setTimeout(() => latest.current(entered), TYPED_MS)
+    return () => clearTimeout(timer)
+  }, [entered, value])
+  return (
+    <search>
+      <input
+        type="search"
+        aria-label={label}
+        placeholder={label}
+        value={entered}
+        onChange={({ target }) => setEntered(target.value)}
+      />
+    </search>
+  )
+}
