@@ -1,10 +1,18 @@
-import { defineConfig } from 'vite'
+import { defineConfig, type Plugin } from 'vite'
 import relay from 'vite-plugin-relay'
+
+/** Modules of Relay that the console does not use, or that no feature flag selects. Its packages cannot be shaken. */
+const UNUSED_MODULES =
+  /\/re(act-relay|lay-runtime)\/.*\/(useFragmentInternal_CURRENT|useMutationAction_EXPERIMENTAL|\w+Experimental|EntryPointContainer\.react|loadEntryPoint|use(EntryPointLoader|PreloadedQuery|SubscribeToInvalidationState)|RelayQueryResponseCache|fetchQuery_DEPRECATED)\.js$/
+const withoutUnusedModules: Plugin = {
+  name: 'without-unused-modules',
+  load: (id) => (UNUSED_MODULES.test(id) ? 'module.exports = {}' : null),
+}
 
 export default defineConfig({
   // The server has the files of all tenants here; their names have a hash of the content.
   base: '/assets/console/',
-  plugins: [relay],
+  plugins: [relay, withoutUnusedModules],
   build: {
     outDir: '../dist/console',
     emptyOutDir: true,

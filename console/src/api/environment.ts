@@ -11,17 +11,37 @@ import {
 } from 'relay-runtime'
 import { createSocketParams, fetchWithToken, keepSocketNonce } from '../auth/sign-in.ts'
 import { GRAPHQL_URL } from '../config.ts'
+import { ApiError, toApiError } from './api-error.ts'
+import { reportConnection, reportGap, reportInterruption } from './connection.ts'
+import { keepScreenDocument } from './screen-document.ts'
 
 /** Pages that the cache keeps after the screen is left, so that Back shows them at once. */
 const KEPT_QUERIES = 30
 
-const fetchQuery: FetchFunction = async ({ text }, variables) => {
+/** Sends a document. Throws ApiError when there is no result. */
+export async function executeDocument(query: string, variables: object): Promise<GraphQLResponse> {
   const response = await fetchWithToken(GRAPHQL_URL, {
     method: 'POST',
     headers: { 'content-type': 'application/json', accept: 'application/graphql-response+json' },
-    body: JSON.stringify({ query: text, variables }),
+    body: JSON.stringify({ query, variables }),
+  }).catch((error: unknown) => {
+    // What `fetch` throws when there was no answer.
+    if (error instanceof TypeError) throw new ApiError('The server was not reached.')
+    throw error
   })
-  return (await response.json()) as GraphQLResponse
+  return (await response.json().catch(() => {
+    throw new ApiError(
+      `The server answered with status ${response.status}.`,
+      response.headers.get('x-request-id'),
+    )
+  })) as GraphQLResponse
+}
+
+const fetchQuery: FetchFunction = async ({ text, name, operationKind }, variables) => {
+  if (operationKind === 'query') keepScreenDocument(name, { text: text ?? '', variables })
+  const result = await executeDocument(text ?? '', variables)
+  if ('errors' in result && result.errors?.[0] && !result.data) throw toApiError(result.errors[0])
+  return result
 }
 
 /** The wait before an interrupted stream is asked for again, doubled each time. */
@@ -29,6 +49,8 @@ const FIRST_WAIT_MS = 100
 const LAST_WAIT_MS = 30_000
 
 let streams: Promise<Client> | undefined
+/** Streams of the present screen. */
+let running = 0
 /**
  * The WebSocket of all subscriptions, which the first one opens. A browser has six connections to a server over HTTP/1.1, so
  * that event streams of a few tabs would leave none for requests.
@@ -42,7 +64,14 @@ const getStreams = (): Promise<Client> => {
       retryWait: (retries) =>
         new Promise((resolve) => setTimeout(resolve, Math.min(FIRST_WAIT_MS * 2 ** retries, LAST_WAIT_MS))),
       shouldRetry: () => true,
-      on: { closed: (event) => keepSocketNonce((event as CloseEvent).reason) },
+      on: {
+        connected: reportConnection,
+        closed: (event) => {
+          keepSocketNonce((event as CloseEvent).reason)
+          // Without a stream, the client closes the socket.
+          if (running > 0) reportInterruption()
+        },
+      },
     }),
   )
   return streams
@@ -53,16 +82,17 @@ const isFinal = (error: unknown): boolean =>
   Array.isArray(error) && error.some(({ extensions }) => FINAL_CODES.has(extensions?.code))
 const FINAL_CODES = new Set(['FORBIDDEN', 'GRAPHQL_VALIDATION_FAILED', 'BAD_USER_INPUT'])
 
-const toError = (error: unknown): Error =>
-  error instanceof Error
-    ? error
-    : new Error(Array.isArray(error) ? error[0]?.message : 'The stream has ended.')
+const toError = (error: unknown): Error => {
+  if (error instanceof Error) return error
+  return Array.isArray(error) && error[0] ? toApiError(error[0]) : new ApiError('The stream has ended.')
+}
 
 /** A stream that is interrupted continues after the last event that arrived. */
 const subscribe: SubscribeFunction = ({ text }, variables) =>
   Observable.create((sink) => {
     const request = { query: text ?? '', variables: { ...variables } }
     let isClosed = false
+    running += 1
     let end: () => void = () => {}
     const start = (client: Client, waitMs: number): void => {
       let nextWaitMs = Math.min(2 * waitMs, LAST_WAIT_MS)
@@ -70,13 +100,14 @@ const subscribe: SubscribeFunction = ({ text }, variables) =>
         const timer = setTimeout(() => start(client, nextWaitMs), waitMs)
         end = () => clearTimeout(timer)
       }
-      end = client.subscribe<Record<string, { position?: string } | null>>(request, {
+      end = client.subscribe<Record<string, { __typename?: string; position?: string } | null>>(request, {
         next: (result) => {
           // The server ends the stream after an error.
           if (!result.data) return isFinal(result.errors) && sink.error(toError(result.errors))
           nextWaitMs = FIRST_WAIT_MS
           const [event] = Object.values(result.data)
           if (event?.position) request.variables.after = event.position
+          if (event?.__typename === 'EventGap') reportGap()
           sink.next(result as GraphQLResponse)
         },
         error: (error) => (isFinal(error) ? sink.error(toError(error)) : restart()),
@@ -90,6 +121,7 @@ const subscribe: SubscribeFunction = ({ text }, variables) =>
     )
     return () => {
       isClosed = true
+      running -= 1
       end()
     }
   })

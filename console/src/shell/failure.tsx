@@ -1,5 +1,7 @@
+import { ApiError } from '../api/api-error.ts'
 import { signOut, startSignIn } from '../auth/sign-in.ts'
 import { CONSOLE_PATH } from '../config.ts'
+import { CopiedText } from '../parts/copied-text.tsx'
 
 const describe = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
@@ -8,6 +10,11 @@ export const Failure = ({ error }: { error: unknown }) => (
   <main className="outcome" role="alert">
     <h1>The console cannot show this</h1>
     <p>{describe(error)}</p>
+    {error instanceof ApiError && error.requestId && (
+      <p>
+        Number of the request: <CopiedText text={error.requestId} />
+      </p>
+    )}
     <p className="actions">
       <button type="button" className="button" onClick={() => location.reload()}>
         Try again

@@ -7,6 +7,8 @@ import type { shellQuery } from '../generated/shellQuery.graphql.ts'
 import { Avatar } from '../parts/avatar.tsx'
 import { Notices } from '../parts/notices.tsx'
 import { ListSkeleton } from '../parts/skeleton.tsx'
+import { ConnectionState } from './connection-state.tsx'
+import { CopyScreen } from './copy-screen.tsx'
 import { applyTheme, getTheme, type Theme } from './theme.ts'
 import { type Scope, ViewerScopes } from './viewer-scopes.ts'
 
@@ -84,6 +86,7 @@ function Frame() {
             ))}
           </ul>
           <div className="person">
+            <CopyScreen />
             <ThemeChoice />
             <p>
               <Avatar name={user?.name ?? user?.email ?? ''} picture={user?.picture ?? null} />
@@ -95,6 +98,7 @@ function Frame() {
           </div>
         </nav>
         <main id="content" tabIndex={-1}>
+          <ConnectionState />
           <Suspense fallback={<ListSkeleton />}>
             <Outlet />
           </Suspense>

@@ -1,0 +1,45 @@
+import { useEffect, useRef, useState } from 'react'
+import { useConnection } from '../api/connection.ts'
+import { notify } from '../parts/notices.tsx'
+
+/** An interruption that is over before it is noticed is not reported. */
+const UNNOTICED_MS = 1500
+const clock = new Intl.DateTimeFormat('en', { timeStyle: 'short' })
+
+/** Says that the screen is no longer up to date, and when it is again. */
+export function ConnectionState() {
+  const { interruptedAt, hasGap } = useConnection()
+  const [isShown, setIsShown] = useState(false)
+  const wasShown = useRef(false)
+  useEffect(() => {
+    if (interruptedAt === null) {
+      setIsShown(false)
+      if (wasShown.current && !hasGap) notify('Connected again. Nothing was missed.')
+      wasShown.current = false
+      return
+    }
+    const timer = setTimeout(() => {
+      wasShown.current = true
+      setIsShown(true)
+    }, UNNOTICED_MS)
+    return () => clearTimeout(timer)
+  }, [interruptedAt, hasGap])
+  return (
+    <div className="connection" role="status">
+      {isShown && interruptedAt !== null && (
+        <p>
+          Not connected since {clock.format(interruptedAt)}. The screen is as it was then, and continues by
+          itself.
+        </p>
+      )}
+      {hasGap && (
+        <p>
+          Some changes are no longer in the log.{' '}
+          <button type="button" className="button quiet" onClick={() => location.reload()}>
+            Load the screen again
+          </button>
+        </p>
+      )}
+    </div>
+  )
+}

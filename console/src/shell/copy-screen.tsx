@@ -1,0 +1,39 @@
+import { getScreenDocument, type ScreenDocument } from '../api/screen-document.ts'
+import { GRAPHQL_URL } from '../config.ts'
+import { notify } from '../parts/notices.tsx'
+
+/** The document, with its variables in comments. */
+const toGraphQL = ({ text, variables }: ScreenDocument): string =>
+  Object.keys(variables).length === 0
+    ? text
+    : `${text}\n# Variables:\n${JSON.stringify(variables, null, 2).replaceAll(/^/gm, '# ')}\n`
+
+const quote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
+
+/** A command that sends the document. A token of the console is bound to this page: the command has one of its own. */
+const toCurl = ({ text, variables }: ScreenDocument): string =>
+  [
+    `curl ${quote(GRAPHQL_URL)}`,
+    '-H "Authorization: Bearer $TOKEN"',
+    `-H 'Content-Type: application/json'`,
+    `-d ${quote(JSON.stringify({ query: text, variables }))}`,
+  ].join(' \\\n  ')
+
+async function copy(format: (document: ScreenDocument) => string, name: string): Promise<void> {
+  const document = getScreenDocument()
+  if (document) await navigator.clipboard.writeText(format(document))
+  notify(document ? `The query of this screen is copied as ${name}.` : 'This screen has no query.')
+}
+
+/** Copies the query of the present screen. */
+export const CopyScreen = () => (
+  <p className="copy-screen">
+    Copy as{' '}
+    <button type="button" className="link" onClick={() => void copy(toGraphQL, 'GraphQL')}>
+      GraphQL
+    </button>{' '}
+    <button type="button" className="link" onClick={() => void copy(toCurl, 'a curl command')}>
+      curl
+    </button>
+  </p>
+)

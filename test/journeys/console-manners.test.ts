@@ -1,0 +1,83 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import type { WebSocketRoute } from 'playwright-core'
+import { describe, expect } from 'vitest'
+import { noBrowser, ORIGIN } from '../support/browser.ts'
+import { prepareConsole, readRows, SHOWN, test } from '../support/console-journey.ts'
+
+test.beforeAll(({ ctx }) => prepareConsole({ ctx }))
+
+describe.skipIf(noBrowser)('the console', () => {
+  test('says that it is not connected, continues by itself, and misses nothing', async ({
+    newPerson,
+    console: { page },
+  }) => {
+    let isCut = false
+    const sockets: WebSocketRoute[] = []
+    await page.routeWebSocket(/graphql$/, (socket) => {
+      if (isCut) return void socket.close({ code: 4000 })
+      sockets.push(socket)
+      socket.connectToServer()
+    })
+    await page.reload()
+    await page.getByRole('heading', { name: 'Users' }).waitFor()
+    await newPerson({ name: 'Before' })
+    await page.getByRole('button', { name: '1 new: show' }).waitFor(SHOWN)
+    isCut = true
+    for (const socket of sockets) await socket.close({ code: 4000 })
+    await page.getByText('Not connected since').waitFor(SHOWN)
+    await newPerson({ name: 'Meanwhile' })
+    isCut = false
+    await page.getByText('Connected again. Nothing was missed.').waitFor({ timeout: 20_000 })
+    await page.getByRole('button', { name: '2 new: show' }).waitFor(SHOWN)
+    expect(await page.getByText('Not connected since').count()).toBe(0)
+  })
+
+  test('copies the query of a screen as GraphQL and as a command, both of which run', async ({
+    app,
+    acme,
+    newPerson,
+    openConsole,
+    gql,
+    token,
+  }) => {
+    const { id } = await newPerson({ name: 'Katherine O\u2019Brien' })
+    const { page } = await openConsole('admin', '/users?search=brien')
+    await expect.poll(() => readRows(page), SHOWN).toHaveLength(1)
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write'], { origin: ORIGIN })
+    const copyAs = async (name: string): Promise<string> => {
+      await page.getByRole('button', { name, exact: true }).click()
+      await page.getByText('The query of this screen is copied').last().waitFor()
+      return page.evaluate(() => navigator.clipboard.readText())
+    }
+    const document = await copyAs('GraphQL')
+    const [text = '', comment = ''] = document.split('# Variables:\n')
+    const variables = JSON.parse(comment.replaceAll(/^# /gm, ''))
+    expect(JSON.stringify((await gql(text, variables)).body)).toContain(id)
+    expect(JSON.stringify((await gql(document, variables)).body)).toContain(id)
+    const command = (await copyAs('curl')).replaceAll(ORIGIN, app.origin)
+    const { stdout } = await promisify(execFile)('bash', ['-c', command.replace('curl ', 'curl -s ')], {
+      env: { ...process.env, TOKEN: token },
+    })
+    expect(stdout).toContain(id)
+    expect(command).toContain(`/${acme}/graphql`)
+  })
+
+  test('names the request that failed, and keeps its frame', async ({ acme, console: { page } }) => {
+    await page.route(`${ORIGIN}/${acme}/graphql`, (route) => route.abort('connectionfailed'))
+    await page.getByRole('link', { name: 'Log' }).click()
+    await page.getByText('The server was not reached.').waitFor(SHOWN)
+    await page.unroute(`${ORIGIN}/${acme}/graphql`)
+    await page.getByRole('link', { name: 'Sessions' }).click()
+    await page.getByRole('heading', { name: 'Sessions' }).waitFor(SHOWN)
+    await page.route(`${ORIGIN}/${acme}/graphql`, (route) =>
+      route.fulfill({
+        status: 503,
+        json: { errors: [{ message: 'Overloaded.', extensions: { code: 'UNAVAILABLE', requestId: 'r-1' } }] },
+      }),
+    )
+    await page.getByRole('link', { name: 'Start' }).click()
+    await page.getByText('Overloaded.').waitFor(SHOWN)
+    await page.getByRole('button', { name: 'r-1' }).waitFor()
+  })
+})
