@@ -13,17 +13,21 @@ import type { LogEvent } from './log.ts'
 import { toLogEvent } from './log.ts'
 
 /** The members of the filter by which a stream selects events. */
-const STREAM_FILTER = EVENT_FILTER.shape.pick({ types: true, ip: true })
+const STREAM_FILTER = EVENT_FILTER.shape.pick({ types: true, subjectId: true, ip: true })
 
 /** Creates the test of a stream, which selects the events that the list does. Throws InvalidInput. */
 export function createEventMatcher(filter: {
   types?: readonly string[] | null
+  subjectId?: string | null
   ip?: string | null
 }): (event: LogEvent) => boolean {
-  const { types, ip } = parseInput(STREAM_FILTER, filter)
+  const { types, subjectId, ip } = parseInput(STREAM_FILTER, filter)
   const wanted = types && new Set<string>(types)
   const isFrom = ip && createNetworkMatcher(ip)
-  return (event) => (!wanted || wanted.has(event.type)) && (!isFrom || isFrom(event.ip))
+  return (event) =>
+    (!wanted || wanted.has(event.type)) &&
+    (!subjectId || [event.userId, event.sessionId, event.subjectIds[0]].includes(subjectId)) &&
+    (!isFrom || isFrom(event.ip))
 }
 
 /**

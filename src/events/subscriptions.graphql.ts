@@ -104,11 +104,12 @@ builder.subscriptionField('events', (t) =>
         type: [getEnumType(EVENT_TYPE.shape)],
         description: getShapeDescription(EVENT_FILTER.shape.shape.types),
       }),
+      subjectId: t.arg.id({ description: getShapeDescription(EVENT_FILTER.shape.shape.subjectId) }),
       ip: t.arg.string({ description: getShapeDescription(EVENT_FILTER.shape.shape.ip) }),
       after: t.arg.string({ description: AFTER_DESCRIPTION }),
     },
-    subscribe: (_root, { types, ip, after }, context) =>
-      subscribeToLog(context, after, createEventMatcher({ types, ip })),
+    subscribe: (_root, { types, subjectId, ip, after }, context) =>
+      subscribeToLog(context, after, createEventMatcher({ types, subjectId, ip })),
     resolve: toLogEvent,
   }),
 )

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { textIn } from '../schema/formats.ts'
 import { ROLE } from '../schema/roles.ts'
 
 /** The roles of a user, each once; the order does not matter. */
@@ -10,3 +11,27 @@ export const RoleSet = z
     }),
   })
   .meta({ id: 'RoleSet', description: 'The roles of a user.' })
+
+const PermittedScope = z
+  .object({
+    scope: textIn('scope').meta({ description: 'Name of the scope.' }),
+    description: z.string().meta({ description: 'Its meaning.' }),
+  })
+  .meta({ typeName: 'PermittedScope', description: 'A scope that a role permits.' })
+
+/** The roles with their scopes. */
+export const RoleDefinitions = z
+  .object({
+    roles: z.array(
+      z
+        .object({
+          role: ROLE.shape.meta({ description: 'Name of the role.', example: 'auditor' }),
+          scopes: z.array(PermittedScope).meta({
+            description: 'The management scopes that it permits.',
+            example: [{ scope: 'events:read', description: 'read the event log' }],
+          }),
+        })
+        .meta({ id: 'RoleDefinition', description: 'A role with the management scopes that it permits.' }),
+    ),
+  })
+  .meta({ id: 'RoleDefinitions', description: 'The roles that users can have.' })

@@ -1,12 +1,44 @@
 import { NotFound } from '../core/errors.ts'
+import { ROLE_NAMES, ROLES, SCOPES } from '../core/scopes.ts'
+import { builder } from '../graphql/builder.ts'
+import { withScope } from '../graphql/field-access.ts'
+import { toObjectType } from '../graphql/shape-fields.ts'
 import { defineMutation } from '../operations/mutation.ts'
 import { defineRestRoute, type RestRoute } from '../rest/route.ts'
-import { RoleSet } from './roles.fields.ts'
+import { RoleDefinitions, RoleSet } from './roles.fields.ts'
 import { setUserRoles } from './roles.ts'
 import { USER } from './users.operations.ts'
 import { getUser } from './users.ts'
 
+const DEFINITIONS = {
+  summary: 'The roles that users can have, with the management scopes that each permits.',
+  scope: 'users:read',
+} as const
+
+const ROLE_DEFINITIONS = ROLE_NAMES.map((role) => ({
+  role,
+  scopes: ROLES[role].map((scope) => ({ scope, description: SCOPES[scope] })),
+}))
+
+// A list without pages: the roles are those of this version.
+builder.queryField('roles', (t) =>
+  t.field({
+    ...withScope(DEFINITIONS.scope, DEFINITIONS.summary),
+    type: [toObjectType<(typeof ROLE_DEFINITIONS)[number]>(RoleDefinitions.shape.roles.element)],
+    nullable: true,
+    resolve: () => ROLE_DEFINITIONS,
+  }),
+)
+
 export const roleOperations: readonly RestRoute[] = [
+  defineRestRoute({
+    ...DEFINITIONS,
+    method: 'GET',
+    path: '/roles',
+    operationId: 'getRoles',
+    response: RoleDefinitions,
+    handle: async () => ({ roles: ROLE_DEFINITIONS }),
+  }),
   // GraphQL has the field User.roles.
   defineRestRoute({
     method: 'GET',

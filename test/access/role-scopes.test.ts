@@ -3,7 +3,7 @@ import { updateClient } from '../../src/clients/client-changes.ts'
 import { createClient } from '../../src/clients/clients.ts'
 import { createPlatformCtx } from '../../src/context/context.ts'
 import { apiAudienceOf } from '../../src/core/issuer.ts'
-import { type Role, SCOPE_NAMES, type Scope, SYSTEM_TENANT } from '../../src/core/scopes.ts'
+import { type Role, SCOPE_NAMES, SCOPES, type Scope, SYSTEM_TENANT } from '../../src/core/scopes.ts'
 import { setUserRoles } from '../../src/users/roles.ts'
 import { newTenant, TENANT_SCOPES } from '../support/actors.ts'
 import { startSessionIn } from '../support/browser-session.ts'
@@ -138,6 +138,25 @@ describe('the scopes of a user at a single-page application', () => {
       expect(await listPermitted(token)).toEqual(callable)
     },
   )
+})
+
+describe('the list of roles', () => {
+  test('has the scopes of each, with their meaning', async ({ gql, rest }) => {
+    const expected = [
+      ['admin', EVERY],
+      ['support', SUPPORT],
+      ['auditor', AUDITOR],
+    ]
+    type Definition = { role: string; scopes: { scope: Scope; description: string }[] }
+    const summarize = (roles: Definition[]) =>
+      roles.map(({ role, scopes }) => [role.toLowerCase(), scopes.map(({ scope }) => scope).sort()])
+    const { body } = await gql('{ roles { role scopes { scope description } } }')
+    expect(summarize(body.data.roles)).toEqual(expected)
+    const answer = await rest('GET', '/roles')
+    expect(summarize(answer.body.roles as never)).toEqual(expected)
+    for (const { scopes } of body.data.roles as Definition[])
+      for (const { scope, description } of scopes) expect(description).toBe(SCOPES[scope])
+  })
 })
 
 describe('the scopes of an issued token', () => {

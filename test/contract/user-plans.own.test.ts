@@ -34,12 +34,13 @@ const DEEP_PAGE = 100
 /** One name of 40 and 100 users at each time are equal; a third of every column is null. */
 const FILL_USERS = `
   INSERT INTO "User" ("tenantId", "id", "name", "email", "emailKey", "phoneNumber", "phoneNumberKey", "externalId", "locked",
-    "emailVerified", "phoneNumberVerified", "hasCredential", "createdAt", "updatedAt", "lastSeenAt", "appMetadata")
+    "emailVerified", "phoneNumberVerified", "hasCredential", "createdAt", "updatedAt", "lastSeenAt", "appMetadata", "roles")
   SELECT $1, 'user_' || lpad(i::text, 26, '0'),
     CASE WHEN i % 3 > 0 THEN (ARRAY['Anna', 'Łukasz', 'Søren', 'Zoë'])[1 + i % 4] || ' Family' || i / 7 % 10 END,
     e, e, CASE WHEN i % 3 = 1 THEN '+4179' || i END, CASE WHEN i % 3 = 1 THEN '+4179' || i END,
     CASE WHEN i % 3 = 2 THEN 'crm-' || i END, i % 5 = 0, i % 2 = 0, i % 7 = 0, i % 4 = 0,
-    t, t, CASE WHEN i % 3 = 0 THEN t END, jsonb_build_object('plan', i % 2, 'org', jsonb_build_object('region', i % 3))
+    t, t, CASE WHEN i % 3 = 0 THEN t END, jsonb_build_object('plan', i % 2, 'org', jsonb_build_object('region', i % 3)),
+    CASE WHEN i % 12 = 0 THEN '{support}' ELSE '{}' END::text[]
   FROM generate_series($2::int + 1, $2::int + ${BATCH}) i, LATERAL (SELECT
     CASE WHEN i % 3 < 2 THEN 'p' || i || '@example.com' END AS e, '2026-01-01'::timestamptz + i / 100 * interval '1 hour' AS t) x`
 
@@ -71,6 +72,7 @@ const SAMPLES: Record<UserFilterMember, object[]> = {
     { hasCredential: true },
     { locked: false, emailVerified: true, phoneNumberVerified: false, hasCredential: true },
   ],
+  role: [{ role: 'support' }],
   idpId: [{ idpId: 'acme' }],
   createdAt: [
     { createdAt: { gte: '2026-01-02T00:00:00Z' } },

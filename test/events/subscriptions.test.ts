@@ -1,5 +1,6 @@
 import { createClient as createSseClient } from 'graphql-sse'
 import { describe, expect } from 'vitest'
+import { createEvent } from '../../src/events/create-event.ts'
 import { recordEvents } from '../../src/events/log.ts'
 import { revokeSession } from '../../src/sessions/revoke-sessions.ts'
 import { createUser, lockUser, unlockUser } from '../../src/users/users.ts'
@@ -89,6 +90,42 @@ describe('the events of a session and of a lock', () => {
     const sessionId = await startApiSession(userId)
     await revokeSession(ctx, sessionId)
     expect((await ends.next())?.data?.data.sessionChanged).toMatchObject({ kind: 'ENDED', reason: 'REVOKED' })
+  })
+})
+
+describe('a subscription to the events of a subject', () => {
+  test('delivers those that the list has: of a user, of a session, and of another object', async ({
+    tenant,
+    token,
+    ctx,
+    server,
+    startApiSession,
+    headPosition,
+    follow,
+  }) => {
+    const { id: userId } = await createUser(ctx, { name: 'Ada' })
+    const { id: otherId } = await createUser(ctx, { name: 'Grace' })
+    const after = await headPosition()
+    const sessionId = await startApiSession(userId)
+    await lockUser(ctx, otherId)
+    const updated = (clientId: string) => createEvent('client.updated', { clientId, changedFields: ['name'] })
+    await ctx.db.transaction((tx) => recordEvents(tx, ctx, [updated('client_2'), updated('client_1')]))
+    await lockUser(ctx, userId)
+    await awaitVisible(tenant)
+    const list = `query ($subjectId: ID, $after: String) {
+      events(filter: { subjectId: $subjectId }, after: $after) { nodes { id type } }
+    }`
+    for (const [subjectId, types] of [
+      [userId, ['SESSION_STARTED', 'USER_LOCKED', 'SESSION_ENDED']],
+      [sessionId, ['SESSION_STARTED', 'SESSION_ENDED']],
+      ['client_1', ['CLIENT_UPDATED']],
+    ] as const) {
+      const { body } = await server.post(tenant, token, list, { subjectId, after })
+      const listed: { id: string; type: string }[] = body.data.events.nodes
+      expect(listed.map(({ type }) => type).sort()).toEqual([...types].sort())
+      const reader = await follow(EVENTS, { subjectId, after })
+      for (const { id } of listed) expect((await reader.next())?.data?.data.events.id).toBe(id)
+    }
   })
 })
 

@@ -21,8 +21,8 @@ export const SESSIONS = `subscription ($userId: ID, $kinds: [SessionEventType!],
 export const LOCKS = `subscription ($userId: ID, $after: String) {
   userLockChanged(userId: $userId, after: $after) { ... on UserLockEvent { kind userId position user { locked } } }
 }`
-export const EVENTS = `subscription ($types: [EventType!], $ip: String, $after: String) {
-  events(types: $types, ip: $ip, after: $after) { __typename id type: typeName position actor { clientId } ... on AuditEvent { subjectIds } }
+export const EVENTS = `subscription ($types: [EventType!], $subjectId: ID, $ip: String, $after: String) {
+  events(types: $types, subjectId: $subjectId, ip: $ip, after: $after) { __typename id type: typeName position actor { clientId } ... on AuditEvent { subjectIds } }
 }`
 /** Variables of EVENTS for the events of `recordNumbers`. */
 export const NUMBERS = { types: ['CONSENT_GRANTED'] }

@@ -1,4 +1,5 @@
 import { describe, expect } from 'vitest'
+import { setUserRoles } from '../../src/users/roles.ts'
 import { createUser } from '../../src/users/users.ts'
 import { sql } from '../support/database.ts'
 import { test as base, QUERY } from '../support/user-search.ts'
@@ -60,6 +61,27 @@ describe('the filters hasCredential and idpId', () => {
       [tenant, user.id],
     )
     expect(row?.same).toBe(true)
+  })
+})
+
+describe('the filter role', () => {
+  test('returns those who have the role, among others', async ({ ctx, gql, rest }) => {
+    const find = async (filter: object) =>
+      (await gql(QUERY, { filter })).body.data.users.nodes.map(({ id }: { id: string }) => id)
+    const [auditor, both, former] = [
+      await createUser(ctx, { name: 'Audrey' }),
+      await createUser(ctx, { name: 'Boris' }),
+      await createUser(ctx, { name: 'Fiona' }),
+    ]
+    await setUserRoles(ctx, auditor.id, { roles: ['auditor'] })
+    await setUserRoles(ctx, both.id, { roles: ['support', 'auditor'] })
+    await setUserRoles(ctx, former.id, { roles: ['auditor'] })
+    await setUserRoles(ctx, former.id, { roles: [] })
+    expect(await find({ role: 'AUDITOR' })).toEqual([auditor.id, both.id])
+    expect(await find({ role: 'SUPPORT', search: 'boris' })).toEqual([both.id])
+    expect(await find({ role: 'SUPPORT', search: 'audrey' })).toEqual([])
+    const { body } = await rest('GET', '/users?role=support')
+    expect(body).toMatchObject({ totalSize: 1, users: [{ id: both.id }] })
   })
 })
 

@@ -4,6 +4,7 @@ import { boolean, keptNumber, requiredText, searchText, text, timeRange } from '
 import { defineFilter, defineOrder, type Given } from '../../schema/lists.ts'
 import { toPhoneNumberKey } from '../../schema/phone-numbers.ts'
 import { asId } from '../../schema/response-shapes.ts'
+import { ROLE } from '../../schema/roles.ts'
 import { EmailLookup, PhoneNumberLookup } from '../users.fields.ts'
 
 const MAX_PATHS = 10
@@ -46,6 +47,12 @@ export const USER_FILTER = defineFilter(
       shape: boolean,
       scope: 'credentials:read',
       description: 'Whether the user has a credential.',
+    },
+    role: {
+      shape: ROLE.shape,
+      column: null,
+      description: 'Has this role.',
+      example: 'admin',
     },
     idpId: {
       shape: asId(requiredText(200)),

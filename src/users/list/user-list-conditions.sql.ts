@@ -39,7 +39,13 @@ export const buildColumnConditions = (
   filter: UserFilter,
   names: readonly UserFilterMember[],
   bind: BindParameter,
-): string[] => buildFilterConditions(USER_FILTER, filter, { names, alias: 'u' }, bind)
+): string[] => [
+  ...buildFilterConditions(USER_FILTER, filter, { names, alias: 'u' }, bind),
+  // Few users have a role: the index has these.
+  ...(names.includes('role') && filter.role !== undefined
+    ? [`u."roles" <> '{}' AND ${bind(filter.role)}::text = ANY(u."roles")`]
+    : []),
+]
 
 /**
  * Conditions for members of the filter on a user who was found otherwise; u is the user's row where `isUser`.

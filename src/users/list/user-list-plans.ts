@@ -67,6 +67,7 @@ export const USER_LISTS: readonly UserList[] = [
   createRangeList('updatedAt', 'User_tenantId_updatedAt_id_idx'),
   createRangeList('lastSeenAt', 'User_tenantId_lastSeenAt_id_idx'),
   { by: FLAG_MEMBERS, order: 'id', orderBy: [], combinable: FLAG_MEMBERS, indexes: ['User_flags_idx'] },
+  { by: ['role'], order: 'id', orderBy: [], combinable: [], indexes: ['User_roles_idx'] },
   { by: ['idpId'], order: 'id', orderBy: [], combinable: [], indexes: ['IdpUser_tenantId_idpId_userId_idx'] },
   { by: ['appMetadata'], order: 'id', orderBy: [], combinable: [], indexes: ['UserTerm_pkey'] },
   createFullList('id', 'User_pkey'),

@@ -1,3 +1,4 @@
+import type { Json } from '../../support/json.ts'
 import type { Call, Gql, Rest } from '../call.ts'
 import { EMAIL, type Fixture, PHONE } from '../fixture.ts'
 import { objectQuery, pageQuery, readGone, unknownId } from '../queries.ts'
@@ -85,6 +86,18 @@ export const USER_OPERATIONS: Record<string, Call[]> = {
       variables: { id: number },
     }),
   })),
+  getRoles: [
+    {
+      title: 'all',
+      rest: (): Rest => ['GET', '/roles'],
+      gql: (): Gql => ({
+        query: '{ result: roles { role scopes { scope description } } }',
+        read: ({ result }) => ({
+          roles: result.map(({ role, scopes }: Json) => ({ role: role.toLowerCase(), scopes })),
+        }),
+      }),
+    },
+  ],
   setUserRoles: [['support', 'auditor'], []].map((roles) => ({
     title: roles.join(', ') || 'none',
     rest: ({ userId }): Rest => ['PUT', `/users/${userId}/roles`, { roles }],
