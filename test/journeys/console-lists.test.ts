@@ -1,14 +1,16 @@
+import { readFileSync } from 'node:fs'
 import type { Page } from 'playwright-core'
 import { describe, expect } from 'vitest'
 import { createPlatformCtx } from '../../src/context/context.ts'
 import { revokeUserSessions } from '../../src/sessions/revoke-sessions.ts'
+import { runAxe } from '../support/axe.ts'
 import { noBrowser, ORIGIN } from '../support/browser.ts'
 import { test as base, prepareConsole, SHOWN } from '../support/console-journey.ts'
 import { sql } from '../support/database.ts'
 
-const USERS = 20_000
+const USERS = 6000
 
-/** `test` with many users, of whom User 20000 is the newest. */
+/** `test` with many users, of whom User 6000 is the newest. */
 const test = base.extend('many', { scope: 'file' }, async ({ acme }) => {
   await sql(
     `INSERT INTO "User" ("tenantId", "id", "name", "locked", "createdAt")
@@ -43,6 +45,8 @@ const moveThumb = (page: Page, part: number): Promise<void> =>
 const waitForRow = (page: Page, name: string | RegExp) =>
   expect.poll(() => readVisible(page), SHOWN).toContainEqual(expect.stringMatching(name))
 
+const findViolations = async (page: Page) => (await runAxe(page)).violations
+
 describe.skipIf(noBrowser)('a list of the console', () => {
   test('has a scrollbar over all of its rows, and loads those where its thumb lands', async ({
     many,
@@ -54,7 +58,7 @@ describe.skipIf(noBrowser)('a list of the console', () => {
     expect(count).toBeGreaterThan(many)
     expect(await page.getByRole('grid').getAttribute('aria-rowcount')).toBe(String(count + 1))
     await moveThumb(page, 0.5)
-    await waitForRow(page, /^User (9|10)\d\d\d$/)
+    await waitForRow(page, /^User (29|30)\d\d$/)
     await expect.poll(() => readVisible(page), SHOWN).not.toContain('…')
     await moveThumb(page, 1)
     await waitForRow(page, /^User 1$/)
@@ -134,10 +138,80 @@ describe.skipIf(noBrowser)('a list of the console', () => {
     await page.getByRole('button', { name: 'Remove the filter “Created before”' }).click()
     await waitForRow(page, /Person admin/)
     await page.getByLabel('Add a filter').selectOption('External id')
-    await page.getByLabel('External id', { exact: true }).fill('none')
+    await page.getByRole('textbox', { name: 'External id' }).fill('none')
     await page.keyboard.press('Enter')
     await page.getByText('No user matches.').waitFor()
     expect(new URL(page.url()).search).toBe('?externalId=none')
+  })
+
+  test('keeps the columns and the density that a person chooses', async ({ many, openConsole }) => {
+    const { page } = await openConsole('admin', '/users')
+    await waitForRow(page, /Person admin/)
+    const before = await readVisible(page)
+    await page.getByText('View', { exact: true }).click()
+    await page.getByLabel('Phone', { exact: true }).check()
+    await page.getByLabel('State', { exact: true }).uncheck()
+    await page.getByLabel('Low rows').check()
+    expect(await findViolations(page)).toEqual([])
+    await page.reload()
+    await waitForRow(page, /Person admin/)
+    const headers = await page.getByRole('columnheader').allTextContents()
+    expect(headers.map((text) => text.replace('↕', ''))).toEqual([
+      '',
+      'Name',
+      'Address',
+      'Last seen',
+      'Created',
+      'Phone',
+    ])
+    expect((await readVisible(page)).length).toBeGreaterThan(before.length)
+    expect(many).toBe(USERS)
+  })
+
+  test('selects rows by mouse and key, and locks them with a result', async ({ newPerson, openConsole }) => {
+    const people = []
+    for (const name of ['Selected A', 'Selected B', 'Selected C']) people.push(await newPerson({ name }))
+    const { page } = await openConsole('admin', '/users?search=selected')
+    await waitForRow(page, /Selected C/)
+    await page.getByRole('checkbox', { name: 'Selected A' }).click()
+    await page.getByRole('checkbox', { name: 'Selected C' }).click({ modifiers: ['Shift'] })
+    await page.getByText('3 selected', { exact: true }).waitFor()
+    await page.getByRole('grid').focus()
+    await page.keyboard.press('Home')
+    await page.keyboard.press(' ')
+    await page.getByText('2 selected', { exact: true }).waitFor()
+    expect(await findViolations(page)).toEqual([])
+    await page.getByRole('button', { name: 'Lock', exact: true }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Lock' }).click()
+    await page.getByText('Done for 2 of 2 users.').waitFor()
+    await page.getByRole('dialog').getByText('Close', { exact: true }).click()
+    await expect.poll(() => page.locator('.rows tbody .badge.danger').count(), SHOWN).toBe(2)
+    await page.getByRole('button', { name: 'Select all 3 that match' }).click()
+    await page.getByText('All 3 that match').waitFor()
+    expect(await page.getByRole('button', { name: 'Lock', exact: true }).count()).toBe(0)
+  })
+
+  test('exports what is filtered, and what is selected', async ({ many, newPerson, openConsole }) => {
+    const person = await newPerson({ name: '=HYPERLINK("https://evil.example", "Prize")' })
+    const { page } = await openConsole('auditor', '/users?locked=no')
+    const save = async (format: 'csv' | 'ndjson'): Promise<string[]> => {
+      const download = page.waitForEvent('download')
+      await page.getByLabel(/^Export/).selectOption(format)
+      return readFileSync(await (await download).path(), 'utf8')
+        .trim()
+        .split(/\r?\n/)
+    }
+    await page.getByText('users').nth(1).waitFor()
+    const lines = await save('ndjson')
+    const ids = lines.map((line) => JSON.parse(line).id)
+    expect(new Set(ids).size).toBe(ids.length)
+    expect(ids.length).toBeGreaterThan((many / 4) * 3)
+    expect(JSON.parse(lines.at(-1) ?? '')).toMatchObject({ name: 'User 1', locked: false, roles: [] })
+    await page.getByRole('row').filter({ hasText: 'HYPERLINK' }).getByRole('checkbox').click()
+    expect(await page.getByRole('button', { name: 'Lock', exact: true }).count()).toBe(0)
+    const [head, row, ...others] = await save('csv')
+    expect([head?.split(',').slice(0, 2), others]).toEqual([['id', 'name'], []])
+    expect(row).toContain(`${person.id},"'=HYPERLINK(""https://evil.example"", ""Prize"")",`)
   })
 
   test('marks sessions that end, and announces those that start', async ({

@@ -27,7 +27,17 @@ export type Column<Data> = {
   sort?: 'ascending' | 'descending'
   /** Where a phone shows it, whose rows have two lines; the first column begins them. */
   phone?: 'end' | 'second'
+  /** Shown to those who choose it. */
+  isOptional?: boolean
   render: (data: Data) => ReactNode
+}
+
+/** The rows that are selected, or all of the list. */
+export type Selection = {
+  ids: ReadonlySet<string>
+  isAll: boolean
+  toggle: (id: string, isSelected: boolean) => void
+  toggleAll: (isSelected: boolean) => void
 }
 
 /** Rows beyond the visible ones that are there already when one scrolls. */
@@ -35,9 +45,11 @@ const SPARE_ROWS = 12
 /** The rendered rows change in steps of so many. */
 const STEP_ROWS = 4
 const SETTLED_MS = 150
+/** The width of the checkboxes. */
+const PICK_WIDTH = '40px'
 
-const ROW_HEIGHT = 44
-const PHONE_ROW_HEIGHT = 60
+/** In pixels: of rows of a line, and of the two lines that a phone shows; each as they are, and when they are low. */
+const ROW_HEIGHTS = { line: [44, 32], phone: [60, 50] } as const
 
 const phone = matchMedia('(max-width: 760px)')
 const watchPhone = (listener: () => void): (() => void) => {
@@ -50,31 +62,36 @@ type RowWindow = { from: number; to: number; base: number }
 
 /**
  * A list with the scrollbar of all of its rows, which are loaded where the thumb lands. `useRow` reads the fields of a row from
- * the store, so that a row follows changes. Keyboard: arrows, Page Up, Page Down, Home, End; Enter opens the row.
+ * the store, so that a row follows changes. Keyboard: arrows, Page Up, Page Down, Home, End; Enter opens the row, and Space
+ * selects it, with Shift all rows from the one before.
  */
-export function BigList<Row extends object, Data>({
+export function BigList<Row extends { readonly id: string }, Data>({
   label,
   list,
   isStale,
+  isDense,
   columns,
   useRow,
   sort,
   canSort,
   onSort,
+  selection,
 }: {
   label: string
   /** Null until the first rows have arrived. */
   list: ShownList<Row> | null
   isStale: boolean
+  isDense: boolean
   columns: readonly Column<Data>[]
   useRow: (row: Row) => Data
   /** The column of the order, with a minus when it descends. */
   sort: string | undefined
   canSort: (column: string) => boolean
   onSort: (sort: string | undefined) => void
+  selection: Selection
 }) {
   const isPhone = useSyncExternalStore(watchPhone, () => phone.matches)
-  const rowHeight = isPhone ? PHONE_ROW_HEIGHT : ROW_HEIGHT
+  const rowHeight = ROW_HEIGHTS[isPhone ? 'phone' : 'line'][isDense ? 1 : 0]
   const id = useId()
   const scroller = useRef<HTMLDivElement>(null)
   const head = useRef<HTMLTableSectionElement>(null)
@@ -124,11 +141,18 @@ export function BigList<Row extends object, Data>({
   // biome-ignore lint/correctness/useExhaustiveDependencies: it moves for another list or size only
   useLayoutEffect(() => {
     const firstRow = list?.firstRow ?? 0
-    setActive(firstRow)
+    setActive(Math.ceil(firstRow))
     moveTo(firstRow * rowHeight)
   }, [list])
   // biome-ignore lint/correctness/useExhaustiveDependencies: it moves for another list or size only
-  useLayoutEffect(() => moveTo(place.current.top), [viewport, rowHeight, total])
+  useLayoutEffect(() => moveTo(place.current.top), [viewport, total])
+  const formerHeight = useRef(rowHeight)
+  // The first row stays when rows become lower or higher.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it moves for another list or size only
+  useLayoutEffect(() => {
+    moveTo((place.current.top / formerHeight.current) * rowHeight)
+    formerHeight.current = rowHeight
+  }, [rowHeight])
 
   const settle = useRef<ReturnType<typeof setTimeout> | undefined>(undefined)
   useEffect(() => () => clearTimeout(settle.current), [])
@@ -141,7 +165,7 @@ export function BigList<Row extends object, Data>({
     clearTimeout(settle.current)
     settle.current = setTimeout(() => {
       const { top } = place.current
-      keepRow(Math.floor(top / rowHeight))
+      keepRow(top / rowHeight)
       if (scale.toScrollTop(top) !== Math.round(place.current.scrollTop)) moveTo(top)
     }, SETTLED_MS)
   }
@@ -155,6 +179,26 @@ export function BigList<Row extends object, Data>({
     else if (end > top + viewport) moveTo(end - viewport)
   }
   const findRow = (index: number): HTMLElement | null => document.getElementById(`${id}-${index}`)
+  // The row from which Shift selects.
+  const anchor = useRef(0)
+  const select = (index: number, isRange: boolean): void => {
+    const row = pages?.getRow(index)
+    if (!row) return
+    const isSelected = !selection.ids.has(row.id)
+    const [from, to] = isRange
+      ? [Math.min(anchor.current, index), Math.max(anchor.current, index)]
+      : [index, index]
+    for (let at = from; at <= to; at += 1) {
+      const { id } = pages?.getRow(at) ?? {}
+      if (id !== undefined) selection.toggle(id, isSelected)
+    }
+    anchor.current = index
+  }
+  const latestSelect = useRef(select)
+  latestSelect.current = select
+  const [selectRow] = useState(
+    () => (index: number, isRange: boolean) => latestSelect.current(index, isRange),
+  )
   const onKeyDown = (event: KeyboardEvent): void => {
     // The controls of a row and of the head have keys of their own.
     if (event.target !== event.currentTarget || event.altKey || event.metaKey) return
@@ -170,18 +214,27 @@ export function BigList<Row extends object, Data>({
     const target = moves[event.key]
     if (target !== undefined) activate(target)
     else if (event.key === 'Enter') findRow(active)?.querySelector('a')?.click()
+    else if (event.key === ' ') select(active, event.shiftKey)
     else return
     event.preventDefault()
   }
 
   const style = {
     '--row': `${rowHeight}px`,
-    '--columns': columns.map(({ width, grow }) => `minmax(${width}px, ${grow}fr)`).join(' '),
-    minWidth: isPhone ? undefined : columns.reduce((sum, { width }) => sum + width, 0),
+    '--columns': [PICK_WIDTH, ...columns.map(({ width, grow }) => `minmax(${width}px, ${grow}fr)`)].join(' '),
+    minWidth: isPhone
+      ? undefined
+      : columns.reduce((sum, { width }) => sum + width, Number.parseInt(PICK_WIDTH, 10)),
   } as CSSProperties
   const isActiveRendered = active >= rows.from && active < rows.to
   return (
-    <div className="big-list" ref={scroller} onScroll={onScroll} data-stale={isStale || undefined}>
+    <div
+      className="big-list"
+      ref={scroller}
+      onScroll={onScroll}
+      data-stale={isStale || undefined}
+      data-dense={isDense || undefined}
+    >
       <table
         className="rows"
         // biome-ignore lint/a11y/noNoninteractiveElementToInteractiveRole: a table whose rows can be walked is a grid
@@ -190,12 +243,21 @@ export function BigList<Row extends object, Data>({
         aria-label={label}
         aria-rowcount={pages ? total + 1 : -1}
         aria-busy={isStale}
+        aria-multiselectable
         aria-activedescendant={isActiveRendered ? `${id}-${active}` : undefined}
         onKeyDown={onKeyDown}
         style={style}
       >
         <thead ref={head}>
           <tr aria-rowindex={1}>
+            <th scope="col">
+              <input
+                type="checkbox"
+                aria-label="All that match"
+                checked={selection.isAll}
+                onChange={({ target }) => selection.toggleAll(target.checked)}
+              />
+            </th>
             {columns.map((column) => (
               <HeadCell
                 key={column.name}
@@ -219,7 +281,9 @@ export function BigList<Row extends object, Data>({
                 y={index * rowHeight + rows.base}
                 row={row}
                 isActive={index === active}
+                isSelected={selection.isAll || (row !== undefined && selection.ids.has(row.id))}
                 activate={setActive}
+                select={selectRow}
                 columns={columns as readonly Column<unknown>[]}
                 useRow={useRow as (row: object) => unknown}
               />
@@ -232,7 +296,10 @@ export function BigList<Row extends object, Data>({
 }
 
 /** The orders that clicks on a column go through; undefined is the order of the list itself. */
-const listOrders = ({ name, sort }: Pick<Column<never>, 'name' | 'sort'>): readonly (string | undefined)[] =>
+export const listOrders = ({
+  name,
+  sort,
+}: Pick<Column<never>, 'name' | 'sort'>): readonly (string | undefined)[] =>
   sort === 'descending' ? [undefined, `-${name}`, name] : [undefined, name, `-${name}`]
 
 function HeadCell<Data>({
@@ -275,7 +342,9 @@ type RowProps = {
   y: number
   row: object | undefined
   isActive: boolean
+  isSelected: boolean
   activate: (index: number) => void
+  select: (index: number, isRange: boolean) => void
   columns: readonly Column<unknown>[]
   useRow: (row: object) => unknown
 }
@@ -286,7 +355,9 @@ const ListRow: ComponentType<RowProps> = memo(function ListRow({
   y,
   row,
   isActive,
+  isSelected,
   activate,
+  select,
   columns,
   useRow,
 }: RowProps) {
@@ -295,6 +366,7 @@ const ListRow: ComponentType<RowProps> = memo(function ListRow({
       id={id}
       aria-rowindex={index + 2}
       data-active={isActive || undefined}
+      aria-selected={isSelected}
       style={{ transform: `translateY(${y}px)` }}
       onClick={({ target, currentTarget }) => {
         activate(index)
@@ -302,12 +374,22 @@ const ListRow: ComponentType<RowProps> = memo(function ListRow({
           currentTarget.querySelector('a')?.click()
       }}
     >
+      <td className="pick">
+        <input
+          type="checkbox"
+          tabIndex={-1}
+          aria-labelledby={`${id}-head`}
+          disabled={!row}
+          checked={isSelected}
+          onChange={({ nativeEvent }) => select(index, (nativeEvent as MouseEvent).shiftKey)}
+        />
+      </td>
       {row ? (
-        <Cells row={row} columns={columns} useRow={useRow} />
+        <Cells id={`${id}-head`} row={row} columns={columns} useRow={useRow} />
       ) : (
         columns.map(({ name, phone }, column) =>
           column === 0 ? (
-            <th key={name} scope="row" aria-label="Loading">
+            <th key={name} scope="row" id={`${id}-head`} aria-label="Loading">
               <span className="bone" />
             </th>
           ) : (
@@ -324,11 +406,11 @@ const ListRow: ComponentType<RowProps> = memo(function ListRow({
 /** A text that is selected by the mouse is copied, not opened. */
 const isNothingSelected = (): boolean => getSelection()?.isCollapsed ?? true
 
-function Cells({ row, columns, useRow }: Pick<RowProps, 'columns' | 'useRow'> & { row: object }) {
+function Cells({ id, row, columns, useRow }: Pick<RowProps, 'id' | 'columns' | 'useRow'> & { row: object }) {
   const data = useRow(row)
   return columns.map(({ name, phone, render }, column) =>
     column === 0 ? (
-      <th key={name} scope="row">
+      <th key={name} scope="row" id={id}>
         {render(data)}
       </th>
     ) : (

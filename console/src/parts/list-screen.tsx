@@ -1,8 +1,12 @@
+import './list-screen.css'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { type ReactNode, useEffect, useRef, useState } from 'react'
 import type { OperationType } from 'relay-runtime'
 import { BigList, type Column } from './big-list.tsx'
+import { type BulkAction, BulkActionButton } from './bulk-actions.tsx'
 import { changeValue, type Filter, FilterBar, type ListValues } from './filter-bar.tsx'
+import { type ListExport, ListExportMenu } from './list-export.tsx'
+import { ListViewMenu, useListView } from './list-view.tsx'
 import { type ListQuery, useList } from './use-list.ts'
 
 /** What streams tell a list: new rows, and rows that are gone before they were shown. */
@@ -23,6 +27,9 @@ export type ListDefinition<Operation extends OperationType, Row, Data> = {
   toVariables: (values: ListValues) => ListQuery<Operation, Row>['variables']
   /** Whether the server can order by a column with these filters. */
   canSort: (column: string, values: ListValues) => boolean
+  /** The actions on selected rows. */
+  actions: readonly BulkAction[]
+  exported: ListExport
   /** Follows changes from the position that the list has seen. */
   Live: (props: { after: string | null | undefined } & LiveRows) => ReactNode
 }
@@ -43,11 +50,26 @@ export function ListScreen<Operation extends OperationType, Row extends { readon
   const values = useSearch({ strict: false }) as ListValues
   const navigate = useNavigate()
   const [fresh, setFresh] = useState<readonly string[]>([])
+  const variables = definition.toVariables(values)
   const { shown, isStale, problem, retry, refresh } = useList<Operation, Row>({
     query: definition.query,
     getConnection: definition.getConnection,
-    variables: definition.toVariables(values),
+    variables,
   })
+  const [ids, setIds] = useState<ReadonlySet<string>>(new Set())
+  // All rows are those of one filter.
+  const [allOf, setAllOf] = useState<string | null>(null)
+  const isAll = allOf === JSON.stringify(variables)
+  const clear = (): void => {
+    setIds(new Set())
+    setAllOf(null)
+  }
+  const view = useListView(title.toLowerCase(), definition.columns)
+  const ordering = {
+    sort: values.sort,
+    canSort: (column: string) => canSort(column, values),
+    onSort: (sort: string | undefined) => change('sort', sort),
+  }
   const change = (name: string, value: string | undefined, replace = false): void => {
     const next = changeValue(filters, ['search'], values, name, value)
     const column = next.sort?.replace(/^-/, '')
@@ -71,6 +93,14 @@ export function ListScreen<Operation extends OperationType, Row extends { readon
           />
         )}
         <FilterBar filters={filters} values={values} onChange={change} />
+        <ListExportMenu
+          list={nouns[1]}
+          exported={definition.exported}
+          variables={variables}
+          total={total ?? 0}
+          ids={ids.size > 0 && !isAll ? [...ids] : null}
+        />
+        <ListViewMenu columns={definition.columns} view={view} {...ordering} />
       </header>
       {shown && (
         <Live
@@ -79,21 +109,44 @@ export function ListScreen<Operation extends OperationType, Row extends { readon
           withdraw={(id) => setFresh((former) => former.filter((other) => other !== id))}
         />
       )}
-      <p className="count" role="status">
-        {total !== undefined && `${total.toLocaleString('en')} ${nouns[total === 1 ? 0 : 1]}`}
-        {freshCount > 0 && (
-          <button
-            type="button"
-            className="chip fresh"
-            onClick={() => {
-              setFresh([])
-              refresh()
-            }}
-          >
-            {freshCount} new: show
-          </button>
+      <div className="list-state">
+        <p className="count" role="status">
+          {total !== undefined && `${total.toLocaleString('en')} ${nouns[total === 1 ? 0 : 1]}`}
+          {freshCount > 0 && (
+            <button
+              type="button"
+              className="chip fresh"
+              onClick={() => {
+                setFresh([])
+                refresh()
+              }}
+            >
+              {freshCount} new: show
+            </button>
+          )}
+        </p>
+        {(isAll || ids.size > 0) && (
+          <div className="chips selection" role="status">
+            <strong>
+              {isAll
+                ? `All ${total?.toLocaleString('en')} that match`
+                : `${ids.size.toLocaleString('en')} selected`}
+            </strong>
+            {!isAll &&
+              definition.actions.map((action) => (
+                <BulkActionButton key={action.label} action={action} ids={[...ids]} nouns={nouns} />
+              ))}
+            {!isAll && total !== undefined && total > ids.size && (
+              <button type="button" className="chip" onClick={() => setAllOf(JSON.stringify(variables))}>
+                Select all {total.toLocaleString('en')} that match
+              </button>
+            )}
+            <button type="button" className="chip" onClick={clear}>
+              Clear
+            </button>
+          </div>
         )}
-      </p>
+      </div>
       {problem !== null && (
         <p className="problem" role="alert">
           {problem}{' '}
@@ -109,11 +162,24 @@ export function ListScreen<Operation extends OperationType, Row extends { readon
           label={title}
           list={shown}
           isStale={isStale}
-          columns={definition.columns}
+          isDense={view.isDense}
+          columns={view.shown}
           useRow={definition.useRow}
-          sort={values.sort}
-          canSort={(column) => canSort(column, values)}
-          onSort={(sort) => change('sort', sort)}
+          {...ordering}
+          selection={{
+            ids,
+            isAll,
+            toggle: (id, isSelected) => {
+              setAllOf(null)
+              setIds((former) => {
+                const next = new Set(former)
+                if (isSelected) next.add(id)
+                else next.delete(id)
+                return next
+              })
+            },
+            toggleAll: (isSelected) => (isSelected ? setAllOf(JSON.stringify(variables)) : clear()),
+          }}
         />
       )}
     </section>

@@ -78,7 +78,7 @@ async function loadPage<Operation extends OperationType, Row>(
 export type ShownList<Row> = {
   pages: ListPages<Row>
   position: string | null | undefined
-  /** The first row to show. */
+  /** The first row to show; a part of it may be above. */
   firstRow: number
 }
 

@@ -13,7 +13,9 @@ export const useSession = (key: sessionColumns_session$key): sessionColumns_sess
   useFragment(
     graphql`
       fragment sessionColumns_session on Session {
+        id
         isEnded
+        expiresAt
         userAgent
         lastSeenIp
         lastSeenLocation
@@ -90,5 +92,21 @@ export const SESSION_COLUMNS: readonly Column<sessionColumns_session$data>[] = [
     width: 110,
     grow: 1,
     render: ({ createdAt }) => <Time at={createdAt} />,
+  },
+  {
+    name: 'expires',
+    label: 'Expires',
+    width: 110,
+    grow: 1,
+    isOptional: true,
+    render: ({ expiresAt }) => <Time at={expiresAt} />,
+  },
+  {
+    name: 'id',
+    label: 'Id',
+    width: 280,
+    grow: 1,
+    isOptional: true,
+    render: ({ id }) => <code className="truncated">{id}</code>,
   },
 ]

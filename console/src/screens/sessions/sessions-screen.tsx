@@ -12,6 +12,7 @@ import { type ListDefinition, ListScreen, type LiveRows } from '../../parts/list
 import { useLive } from '../../parts/live-events.ts'
 import { useMay } from '../../shell/viewer-scopes.ts'
 import { SESSION_COLUMNS, useSession } from './session-columns.tsx'
+import { SESSION_EXPORT } from './session-export.ts'
 
 const FILTERS: readonly Filter[] = [
   { name: 'ip', label: 'IP address', group: 'ip', kind: 'text', placeholder: '203.0.113.7' },
@@ -126,6 +127,27 @@ const SESSIONS: ListDefinition<
     },
   }),
   canSort,
+  actions: [
+    {
+      label: 'End',
+      scope: 'sessions:write',
+      consequence: 'Their users are signed out there, and can sign in again.',
+      mutation: graphql`
+        mutation sessionsScreenEndMutation($sessionId: ID!) {
+          revokeSession(input: { sessionId: $sessionId }) {
+            ... on RevokeSessionPayload {
+              revokedSessionId
+            }
+            ... on UserError {
+              message
+            }
+          }
+        }
+      `,
+      toVariables: (sessionId) => ({ sessionId }),
+    },
+  ],
+  exported: SESSION_EXPORT,
   Live: LiveSessions,
 }
 

@@ -17,8 +17,12 @@ export const useUser = (key: userColumns_user$key): userColumns_user$data =>
         phoneNumber
         picture
         locked
+        roles
+        locale
+        externalId
         lastSeenAt
         createdAt
+        updatedAt
       }
     `,
     key,
@@ -76,5 +80,54 @@ export const USER_COLUMNS: readonly Column<userColumns_user$data>[] = [
     width: 110,
     grow: 1,
     render: ({ createdAt }) => <Time at={createdAt} />,
+  },
+  {
+    name: 'phone',
+    label: 'Phone',
+    width: 150,
+    grow: 1,
+    isOptional: true,
+    render: ({ phoneNumber }) => <span className="truncated">{phoneNumber}</span>,
+  },
+  {
+    name: 'roles',
+    label: 'Roles',
+    width: 110,
+    grow: 1,
+    isOptional: true,
+    render: ({ roles }) => <span className="truncated">{roles.join(', ').toLowerCase()}</span>,
+  },
+  {
+    name: 'language',
+    label: 'Language',
+    width: 90,
+    grow: 1,
+    isOptional: true,
+    render: ({ locale }) => locale,
+  },
+  {
+    name: 'externalId',
+    label: 'External id',
+    width: 150,
+    grow: 1,
+    isOptional: true,
+    render: ({ externalId }) => <span className="truncated">{externalId}</span>,
+  },
+  {
+    name: 'updated',
+    label: 'Changed',
+    sort: 'descending',
+    width: 110,
+    grow: 1,
+    isOptional: true,
+    render: ({ updatedAt }) => <Time at={updatedAt} />,
+  },
+  {
+    name: 'id',
+    label: 'Id',
+    width: 260,
+    grow: 1,
+    isOptional: true,
+    render: ({ id }) => <code className="truncated">{id}</code>,
   },
 ]

@@ -11,7 +11,9 @@ import { type ListDefinition, ListScreen, type LiveRows } from '../../parts/list
 import { useLive } from '../../parts/live-events.ts'
 import { useMay } from '../../shell/viewer-scopes.ts'
 import { useLiveLocks } from './live-locks.ts'
+import { USER_ACTIONS } from './user-actions.ts'
 import { USER_COLUMNS, useUser } from './user-columns.tsx'
+import { USER_EXPORT } from './user-export.ts'
 
 const YES_NO = [
   ['yes', 'yes'],
@@ -77,6 +79,7 @@ const ORDERS: Record<string, UserOrderField> = {
   address: 'EMAIL',
   lastSeen: 'LAST_SEEN_AT',
   created: 'CREATED_AT',
+  updated: 'UPDATED_AT',
 }
 
 const toFilter = (values: ListValues): UserFilter => ({
@@ -158,6 +161,8 @@ const USERS: ListDefinition<
     },
   }),
   canSort,
+  actions: USER_ACTIONS,
+  exported: USER_EXPORT,
   Live: LiveUsers,
 }
 
