@@ -52,8 +52,20 @@ const log = createRoute({
   component: lazyRouteComponent(() => import('./screens/log/log-screen.tsx'), 'LogScreen'),
 })
 
+const signIn = createRoute({
+  getParentRoute: () => root,
+  path: '/sign-in',
+  component: lazyRouteComponent(() => import('./screens/sign-in/sign-in-screen.tsx'), 'SignInScreen'),
+})
+
+const settings = createRoute({
+  getParentRoute: () => root,
+  path: '/settings',
+  component: lazyRouteComponent(() => import('./screens/settings/settings-screen.tsx'), 'SettingsScreen'),
+})
+
 export const router = createRouter({
-  routeTree: root.addChildren([start, users, user, sessions, log]),
+  routeTree: root.addChildren([start, users, user, sessions, log, signIn, settings]),
   basepath: CONSOLE_PATH,
   defaultErrorComponent: Failure,
   scrollRestoration: true,

@@ -13,14 +13,19 @@ export function useProblemMutation<Operation extends MutationParameters>(mutatio
   const run = (
     variables: Operation['variables'],
     onDone?: (response: Operation['response']) => void,
+    onProblem?: () => void,
   ): void => {
+    const fail = (found: Problem): void => {
+      setProblem(found)
+      onProblem?.()
+    }
     setProblem(null)
     commit({
       variables,
-      onError: (error) => setProblem(toProblem(error)),
+      onError: (error) => fail(toProblem(error)),
       onCompleted: (response, errors) => {
         const found = errors?.[0] ? toProblem(new Error(errors[0].message)) : findResponseProblem(response)
-        if (found) setProblem(found)
+        if (found) fail(found)
         else onDone?.(response)
       },
     })

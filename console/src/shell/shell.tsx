@@ -12,12 +12,18 @@ import { CopyScreen } from './copy-screen.tsx'
 import { applyTheme, getTheme, type Theme } from './theme.ts'
 import { type Scope, ViewerScopes } from './viewer-scopes.ts'
 
-type Area = { to: '/' | '/users' | '/sessions' | '/log'; label: string; scope: Scope | null }
+type Area = {
+  to: '/' | '/users' | '/sessions' | '/log' | '/sign-in' | '/settings'
+  label: string
+  scope: Scope | null
+}
 const AREAS: readonly Area[] = [
   { to: '/', label: 'Start', scope: null },
   { to: '/users', label: 'Users', scope: 'users:read' },
   { to: '/sessions', label: 'Sessions', scope: 'sessions:read' },
   { to: '/log', label: 'Log', scope: 'events:read' },
+  { to: '/sign-in', label: 'Sign-in', scope: 'tenant:read' },
+  { to: '/settings', label: 'Tenant', scope: 'tenant:read' },
 ]
 
 const THEMES: readonly Theme[] = ['system', 'light', 'dark']

@@ -1,0 +1,458 @@
+import { useRouter } from '@tanstack/react-router'
+import { createContext, type FormEvent, type ReactNode, useContext, useEffect, useRef, useState } from 'react'
+import { fetchQuery, graphql, useLazyLoadQuery, useRelayEnvironment } from 'react-relay/hooks'
+import type {
+  settingsFormMutation,
+  settingsFormMutation$variables,
+} from '../generated/settingsFormMutation.graphql.ts'
+import type { settingsFormQuery, settingsFormQuery$data } from '../generated/settingsFormQuery.graphql.ts'
+import type { settingsFormSubscription } from '../generated/settingsFormSubscription.graphql.ts'
+import { useMay } from '../shell/viewer-scopes.ts'
+import { Dialog } from './dialog.tsx'
+import { ProblemText } from './form.tsx'
+import { useLive } from './live-events.ts'
+import { useProblemMutation } from './mutation.ts'
+import { notify } from './notices.tsx'
+import type { Problem } from './result.ts'
+import './settings-form.css'
+
+type Input = settingsFormMutation$variables['input']
+export type SettingName = Exclude<keyof Input, 'expectedUpdatedAt'>
+export type Settings = NonNullable<settingsFormQuery$data['tenant']>['settings']
+
+/** How people call each setting. */
+const SETTING_LABELS: Record<SettingName, string> = {
+  signInMethods: 'Sign-in methods',
+  passcodeChannels: 'Codes are sent by',
+  offerPasskey: 'Offer a passkey',
+  signUp: 'New accounts',
+  signUpDomains: 'Domains that may sign up',
+  signUpFields: 'Fields of the sign-up',
+  invitationLifetimeSeconds: 'Lifetime of an invitation',
+  termsUrl: 'Terms of use',
+  termsVersion: 'Version of the terms',
+  privacyUrl: 'Privacy policy',
+  secondFactor: 'Second factor is presented by',
+  secondFactorRoles: 'Roles that need a second factor',
+  recoveryWaitingTime: 'Wait before a recovery link works',
+  staySignedIn: 'When the browser is closed',
+  sessionIdleSeconds: 'A session ends without use after',
+  sessionLifetimeSeconds: 'A session ends in any case after',
+  newDeviceNotice: 'Mail about a new browser',
+  accountDeletionDays: 'Days until an account is deleted',
+  networkCodeLimit: 'Unused codes of a network in an hour',
+  networkFailureLimit: 'Wrong codes of a network in an hour',
+  smsDailyLimit: 'Text messages in a day',
+  smsPrefixLimit: 'Text messages to neighboring numbers in an hour',
+  smsCountries: 'Countries of text messages',
+  phoneCountry: 'Country of numbers without a country code',
+  friendlyName: 'Name',
+  supportUrl: 'Help page',
+  defaultLocale: 'Language of people of whom none is known',
+  eventRetentionDays: 'Days for which the log is kept',
+  loginUrl: 'Start page of sign-ins',
+  defaultAudience: 'Audience of access tokens',
+  defaultScopes: 'Scopes of requests that name none',
+  dynamicRegistration: 'Registration with a token',
+  openRegistration: 'Registration by anybody',
+  clientIdMetadataDocuments: 'Clients that are a URL',
+  themeColor: 'Color',
+  darkThemeColor: 'Color on dark screens',
+  logoUrl: 'Logo',
+  darkLogoUrl: 'Logo on dark screens',
+  faviconUrl: 'Icon of browser tabs',
+  cornerRadius: 'Radius of corners',
+  font: 'Font',
+  mailSenderName: 'Name of the sender',
+  mailSenderAddress: 'Address of the sender',
+  mailReplyTo: 'Address for replies',
+  textOverrides: 'Texts',
+}
+const SETTING_NAMES = Object.keys(SETTING_LABELS) as SettingName[]
+
+const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other)
+
+const listLabels = (names: readonly SettingName[]): string =>
+  names.map((name) => SETTING_LABELS[name]).join(', ')
+
+function describeValue(value: unknown): string {
+  if (value === null || value === undefined || value === '') return 'not set'
+  if (typeof value === 'boolean') return value ? 'on' : 'off'
+  if (Array.isArray(value)) return value.length === 0 ? 'empty' : value.map(describeValue).join(', ')
+  return typeof value === 'object' ? Object.values(value).filter(Boolean).join(' ') : String(value)
+}
+
+/** What another administrator has saved while the form is open. */
+type News = { person: string; names: readonly SettingName[] }
+
+type FormState = {
+  /** The settings as the form shows them. */
+  values: Settings
+  /** Those of them that differ from what is saved. */
+  changed: readonly SettingName[]
+  problem: Problem | null
+  set: <Name extends SettingName>(name: Name, value: Settings[Name]) => void
+}
+
+const FormContext = createContext<FormState | null>(null)
+
+/** The form around a field. */
+export function useSettings(): FormState {
+  const state = useContext(FormContext)
+  if (!state) throw new Error('A setting is outside of its form.')
+  return state
+}
+
+/** A setting: its label, its value in the form, and how it changes. */
+export function useSetting<Name extends SettingName>(name: Name) {
+  const { values, set, problem } = useSettings()
+  return {
+    label: SETTING_LABELS[name],
+    value: values[name],
+    change: (value: Settings[Name]) => set(name, value),
+    problem,
+  }
+}
+
+graphql`
+  fragment settingsForm_tenant on Tenant {
+    id
+    updatedAt
+    settings {
+      signInMethods
+      passcodeChannels
+      offerPasskey
+      signUp
+      signUpDomains
+      signUpFields {
+        field
+        label
+        required
+        schema {
+          type
+          enum
+          format
+          minLength
+          maxLength
+          minimum
+          maximum
+        }
+      }
+      invitationLifetimeSeconds
+      termsUrl
+      termsVersion
+      privacyUrl
+      secondFactor
+      secondFactorRoles
+      recoveryWaitingTime
+      staySignedIn
+      sessionIdleSeconds
+      sessionLifetimeSeconds
+      newDeviceNotice
+      accountDeletionDays
+      networkCodeLimit
+      networkFailureLimit
+      smsDailyLimit
+      smsPrefixLimit
+      smsCountries
+      phoneCountry
+      friendlyName
+      supportUrl
+      defaultLocale
+      eventRetentionDays
+      loginUrl
+      defaultAudience
+      defaultScopes
+      dynamicRegistration
+      openRegistration
+      clientIdMetadataDocuments
+      themeColor
+      darkThemeColor
+      logoUrl
+      darkLogoUrl
+      faviconUrl
+      cornerRadius
+      font
+      mailSenderName
+      mailSenderAddress
+      mailReplyTo
+      textOverrides {
+        locale
+        key
+        text
+      }
+    }
+  }
+`
+
+const QUERY = graphql`
+  query settingsFormQuery {
+    viewer {
+      eventPosition
+    }
+    tenant {
+      ...settingsForm_tenant @relay(mask: false)
+    }
+  }
+`
+
+/**
+ * The settings of the tenant as a form. A change of another administrator appears at once in what is not edited; of what
+ * is, the form says so and keeps what was typed.
+ */
+export function SettingsForm({ title, children }: { title: string; children: ReactNode }) {
+  const { tenant, viewer } = useLazyLoadQuery<settingsFormQuery>(
+    QUERY,
+    {},
+    { fetchPolicy: 'store-and-network' },
+  )
+  if (!tenant) return <p className="empty">You may not read the settings.</p>
+  return (
+    <EditedSettings title={title} tenant={tenant} after={viewer?.eventPosition}>
+      {children}
+    </EditedSettings>
+  )
+}
+
+function EditedSettings({
+  title,
+  tenant,
+  after,
+  children,
+}: {
+  title: string
+  tenant: NonNullable<settingsFormQuery$data['tenant']>
+  after: string | null | undefined
+  children: ReactNode
+}) {
+  const mayWrite = useMay('tenant:write')
+  const form = useRef<HTMLFormElement>(null)
+  const saved = tenant.settings
+  const [edits, setEdits] = useState<Partial<Settings>>({})
+  const [news, setNews] = useState<News | null>(null)
+  const environment = useRelayEnvironment()
+  const save = useProblemMutation<settingsFormMutation>(graphql`
+    mutation settingsFormMutation($input: UpdateTenantSettingsInput!) {
+      updateTenantSettings(input: $input) {
+        ... on UpdateTenantSettingsPayload {
+          tenant {
+            ...settingsForm_tenant @relay(mask: false)
+          }
+        }
+        ... on UserError {
+          message
+        }
+        ... on ValidationError {
+          fields {
+            field
+            description
+          }
+        }
+      }
+    }
+  `)
+  const changed = SETTING_NAMES.filter((name) => name in edits && !isSame(edits[name], saved[name]))
+  const isDirty = changed.length > 0
+
+  /** The settings that the form knows to be saved: what differs from them is another administrator's. */
+  const known = useRef(saved)
+  const refresh = (person: string): void => {
+    fetchQuery<settingsFormQuery>(environment, QUERY, {}).subscribe({
+      next: (answer) => {
+        if (!answer.tenant) return
+        const { settings } = answer.tenant
+        const names = SETTING_NAMES.filter((name) => !isSame(known.current[name], settings[name]))
+        known.current = settings
+        if (names.length > 0) setNews({ person, names })
+      },
+      // The next event refreshes again, and a save of old settings is a conflict.
+      error: () => {},
+    })
+  }
+  /** An event that arrives while a save is under way may be its own. It is looked at afterwards. */
+  const isSaving = useRef(false)
+  const missed = useRef<string | null>(null)
+  useLive<settingsFormSubscription>({
+    subscription: graphql`
+      subscription settingsFormSubscription($after: String) {
+        events(types: [TENANT_UPDATED], after: $after) {
+          id
+          position
+          actor {
+            user {
+              id
+              name
+              email
+            }
+            client {
+              id
+              name
+            }
+          }
+        }
+      }
+    `,
+    variables: { after },
+    onNext: (response) => {
+      const { user, client } = response?.events.actor ?? {}
+      const person = user?.name ?? user?.email ?? client?.name ?? 'Somebody'
+      if (isSaving.current) missed.current = person
+      else refresh(person)
+    },
+  })
+
+  const send = (sent: Partial<Settings>, expectedUpdatedAt?: string, onDone?: () => void): void => {
+    isSaving.current = true
+    const settle = (fallback: string | null): void => {
+      isSaving.current = false
+      const person = missed.current ?? fallback
+      missed.current = null
+      if (person) refresh(person)
+    }
+    save.run(
+      { input: { ...toInput(sent), expectedUpdatedAt } },
+      ({ updateTenantSettings }) => {
+        known.current = updateTenantSettings?.tenant?.settings ?? known.current
+        // What was typed while the save was under way is kept.
+        setEdits((typed) =>
+          pick(
+            typed,
+            SETTING_NAMES.filter((name) => name in typed && typed[name] !== sent[name]),
+          ),
+        )
+        setNews(null)
+        settle(null)
+        onDone?.()
+      },
+      // Of a conflict, the event may not have arrived yet.
+      () => settle('Somebody'),
+    )
+  }
+  const submit = (event: FormEvent): void => {
+    event.preventDefault()
+    if (!isDirty || save.isRunning) return
+    const former = pick(saved, changed)
+    send(pick(edits, changed), tenant.updatedAt, () =>
+      notify(`Saved: ${listLabels(changed)}.`, () => send(former)),
+    )
+  }
+  useEffect(() => {
+    if (!save.problem) return
+    form.current?.querySelector('.field-problem')?.scrollIntoView({ block: 'center' })
+    form.current?.querySelector<HTMLElement>('[aria-invalid]')?.focus()
+  }, [save.problem])
+
+  const contested = news?.names.filter((name) => changed.includes(name)) ?? []
+  return (
+    <FormContext
+      value={{
+        values: { ...saved, ...edits },
+        changed,
+        problem: save.problem,
+        set: (name, value) => setEdits((former) => ({ ...former, [name]: value })),
+      }}
+    >
+      <section className="screen">
+        <header className="screen-head">
+          <h1>{title}</h1>
+          {!mayWrite && <span className="badge">Your role reads these settings</span>}
+        </header>
+        <div role="status">
+          {news && (
+            <div className="card news">
+              <p>
+                {news.person} changed: {listLabels(news.names)}.
+                {contested.length > 0 && ' What you have typed is kept.'}
+              </p>
+              {contested.map((name) => (
+                <p key={name}>
+                  {SETTING_LABELS[name]} is now “{describeValue(saved[name])}”.
+                  <button
+                    type="button"
+                    className="button quiet"
+                    onClick={() => setEdits(({ [name]: _, ...others }) => others)}
+                  >
+                    Take it
+                  </button>
+                </p>
+              ))}
+              <button type="button" className="button quiet" onClick={() => setNews(null)}>
+                Understood
+              </button>
+            </div>
+          )}
+        </div>
+        <form ref={form} onSubmit={submit} noValidate>
+          <fieldset className="plain" disabled={!mayWrite}>
+            {children}
+          </fieldset>
+          {(isDirty || save.problem) && (
+            <div className="save-bar card">
+              <ProblemText problem={save.problem} shown={SETTING_NAMES} />
+              <p className="truncated">Not saved: {listLabels(changed)}</p>
+              <button type="button" className="button quiet" onClick={() => setEdits({})}>
+                Discard
+              </button>
+              <button type="submit" className="button" disabled={!isDirty || save.isRunning}>
+                Save
+              </button>
+            </div>
+          )}
+        </form>
+      </section>
+      {isDirty && <LeavingGuard />}
+    </FormContext>
+  )
+}
+
+const pick = (settings: Partial<Settings>, names: readonly SettingName[]): Partial<Settings> =>
+  Object.fromEntries(names.map((name) => [name, settings[name]]))
+
+/** Lists of texts are typed as lines, of which some may be empty. */
+function trimLines(value: unknown): unknown {
+  if (Array.isArray(value))
+    return value.every((line) => typeof line === 'string')
+      ? value.map((line) => line.trim()).filter(Boolean)
+      : value.map(trimLines)
+  return typeof value === 'object' && value !== null
+    ? Object.fromEntries(Object.entries(value).map(([name, member]) => [name, trimLines(member)]))
+    : value
+}
+
+const toInput = (settings: Partial<Settings>): Input => trimLines(settings) as Input
+
+/** Asks before the screen, or the page, is left with changes that are not saved. */
+export function LeavingGuard() {
+  const { history } = useRouter()
+  const [answer, setAnswer] = useState<((stays: boolean) => void) | null>(null)
+  useEffect(
+    () =>
+      history.block({
+        blockerFn: ({ currentLocation, nextLocation }) =>
+          currentLocation.pathname === nextLocation.pathname
+            ? false
+            : new Promise<boolean>((resolve) =>
+                setAnswer(() => (stays: boolean) => {
+                  setAnswer(null)
+                  resolve(stays)
+                }),
+              ),
+        enableBeforeUnload: true,
+      }),
+    [history],
+  )
+  if (!answer) return null
+  return (
+    <Dialog title="Leave without saving?" onClose={() => answer(true)}>
+      <p>What you have changed here is lost.</p>
+      <div className="actions">
+        <button type="button" className="button" onClick={() => answer(true)}>
+          Stay
+        </button>
+        <button type="button" className="button danger" onClick={() => answer(false)}>
+          Leave
+        </button>
+      </div>
+    </Dialog>
+  )
+}

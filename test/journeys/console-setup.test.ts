@@ -1,0 +1,137 @@
+import { describe, expect } from 'vitest'
+import { getSettings, updateSettings } from '../../src/tenants/settings.ts'
+import { runAxe } from '../support/axe.ts'
+import { noBrowser, ORIGIN, PHONE } from '../support/browser.ts'
+import { prepareConsole, SHOWN, test } from '../support/console-journey.ts'
+import { photograph } from '../support/journey.ts'
+
+test.beforeAll(({ ctx }) => prepareConsole({ ctx }))
+
+describe.skipIf(noBrowser)('the settings in the console', () => {
+  test('describe the sign-in as one edits it, and change what a new user is asked for', async ({
+    ctx,
+    openConsole,
+  }) => {
+    const { page, errors } = await openConsole('admin', '/sign-in')
+    const sentence = page.locator('.lead')
+    await page.getByLabel('New accounts').selectOption('Anybody')
+    await page.getByLabel('Add a field').selectOption('A field of your own')
+    await page.getByLabel('Name in userMetadata').fill('company')
+    await page.getByLabel('Label on the page').last().fill('Company')
+    await page.getByLabel('Required').last().check()
+    expect(await sentence.textContent()).toContain('Anybody can create an account with an e-mail address')
+    expect(await sentence.textContent()).toContain('enters name and Company.')
+    await page.getByRole('button', { name: 'Move Company up' }).click()
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText(/^Saved: New accounts, Fields of the sign-up\./).waitFor()
+    const { signUp, signUpFields } = await getSettings(ctx)
+    expect([signUp, (signUpFields as { field: string }[]).map(({ field }) => field)]).toEqual([
+      'open',
+      ['userMetadata.company', 'name'],
+    ])
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await expect.poll(async () => (await getSettings(ctx)).signUp, SHOWN).toBe('off')
+    await expect.poll(() => sentence.textContent(), SHOWN).toContain('Nobody can create an account')
+    expect(errors).toEqual([])
+  })
+
+  test('keep what was typed, and say what another administrator has saved meanwhile', async ({
+    ctx,
+    openConsole,
+  }) => {
+    const { page } = await openConsole('admin', '/sign-in')
+    await page.getByLabel('Version of the terms').fill('mine')
+    await updateSettings(ctx, { termsVersion: 'theirs', smsDailyLimit: 7 })
+    const news = page.locator('.news')
+    await expect
+      .poll(() => news.textContent(), SHOWN)
+      .toContain('changed: Version of the terms, Text messages in a day.')
+    expect(await news.textContent()).toContain('Version of the terms is now “theirs”.')
+    expect(await page.getByLabel('Version of the terms').inputValue()).toBe('mine')
+    expect(await page.getByLabel('Text messages in a day').inputValue()).toBe('7')
+    await page.getByRole('button', { name: 'Take it' }).click()
+    expect(await page.getByLabel('Version of the terms').inputValue()).toBe('theirs')
+    expect(await page.getByRole('button', { name: 'Save' }).count()).toBe(0)
+  })
+
+  test('are not saved over a change that the screen does not show yet', async ({ ctx, openConsole }) => {
+    const { page } = await openConsole('admin', '/settings')
+    await page.route('**/graphql', async (route) => {
+      if (route.request().postData()?.includes('settingsFormMutation'))
+        await updateSettings(ctx, { supportUrl: 'https://acme.example/first' })
+      await route.continue()
+    })
+    await page.getByLabel('Help page').fill('https://acme.example/second')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.locator('.save-bar .problem').waitFor()
+    await page.locator('.news').getByText('https://acme.example/first').waitFor(SHOWN)
+    expect((await getSettings(ctx)).supportUrl).toBe('https://acme.example/first')
+    await page.unroute('**/graphql')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText(/^Saved: Help page\./).waitFor()
+    expect((await getSettings(ctx)).supportUrl).toBe('https://acme.example/second')
+  })
+
+  test('name what is not valid by its field, and lose nothing', async ({ ctx, openConsole }) => {
+    const { page } = await openConsole('admin', '/sign-in')
+    await page.getByLabel('Terms of use', { exact: true }).fill('nowhere')
+    await page.getByLabel('Unused codes of a network in an hour').fill('1')
+    await page.getByLabel('Add a field').selectOption('A field of your own')
+    await page.getByLabel('Name in userMetadata').fill('1st')
+    await page.getByRole('button', { name: 'Save' }).click()
+    const problems = page.locator('.field-problem')
+    await expect.poll(() => problems.count(), SHOWN).toBe(3)
+    expect(await page.getByLabel('Name in userMetadata').getAttribute('aria-invalid')).toBe('true')
+    expect(await page.getByLabel('Terms of use', { exact: true }).inputValue()).toBe('nowhere')
+    await page.getByLabel('Terms of use', { exact: true }).fill('')
+    await page.getByRole('button', { name: 'Remove 1st' }).click()
+    await page.getByLabel('Unused codes of a network in an hour').fill('11')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText(/^Saved: Unused codes/).waitFor()
+    expect(await problems.count()).toBe(0)
+    expect((await getSettings(ctx)).networkCodeLimit).toBe(11)
+  })
+
+  test('ask before the screen is left with changes', async ({ openConsole }) => {
+    const { page } = await openConsole('admin', '/settings')
+    await page.getByLabel('Days for which the log is kept').fill('30')
+    await page.getByRole('link', { name: 'Users' }).click()
+    await page.getByRole('button', { name: 'Stay' }).click()
+    expect(await page.getByLabel('Days for which the log is kept').inputValue()).toBe('30')
+    await page.getByRole('link', { name: 'Users' }).click()
+    await page.getByRole('button', { name: 'Leave' }).click()
+    await page.getByRole('heading', { name: 'Users' }).waitFor()
+  })
+
+  test('are read by an auditor, who cannot save them, and not shown to support', async ({ openConsole }) => {
+    const { page } = await openConsole('auditor', '/sign-in')
+    await page.getByText('Your role reads these settings').waitFor()
+    expect(await page.getByLabel('New accounts').isDisabled()).toBe(true)
+    const support = await openConsole('support')
+    expect(await support.page.getByRole('link', { name: 'Sign-in' }).count()).toBe(0)
+  })
+
+  test('have no finding of axe, in both schemes and on a phone', async ({ acme, openConsole }) => {
+    const { page, errors } = await openConsole('admin')
+    const refused: string[] = []
+    page.on('console', (message) => {
+      if (/Content Security Policy/.test(message.text())) refused.push(message.text())
+    })
+    for (const path of ['/sign-in', '/settings']) {
+      await page.goto(`${ORIGIN}/${acme}/console${path}`)
+      await page.getByRole('heading', { level: 1 }).waitFor()
+      for (const [colorScheme, size] of [
+        ['light', { width: 1280, height: 800 }],
+        ['dark', PHONE],
+      ] as const) {
+        await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
+        await page.setViewportSize(size)
+        expect([path, colorScheme, (await runAxe(page)).violations]).toEqual([path, colorScheme, []])
+        const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
+        expect([path, overflow]).toEqual([path, 0])
+        await photograph(page, `console${path.replaceAll('/', '-')}-${colorScheme}`)
+      }
+    }
+    expect([errors, refused]).toEqual([[], []])
+  })
+})
