@@ -11,6 +11,7 @@ import {
 } from './reasons.ts'
 
 const NONE = z.null()
+const method = z.enum([...SIGN_IN_METHODS, ...SECOND_FACTORS])
 const channel = z.enum(['email', 'sms'])
 const passcode = { channel, purpose: z.enum(['address-change', 'sign-up']).optional() }
 const consent = z.strictObject({
@@ -96,13 +97,18 @@ export const EVENTS = {
   'session.started': event(
     'The session started.',
     ['userId', 'sessionId', 'clientId?'],
-    z.strictObject({ kind: z.enum(['browser', 'api', 'oidc']) }),
+    z.strictObject({
+      kind: z.enum(['browser', 'api', 'oidc']),
+      // Of a sign-in. Absent in events of earlier versions.
+      method: method.optional(),
+    }),
     'SessionEvent',
   ),
   'session.reauthenticated': event(
     'The user signed in again in the same session.',
     ['userId', 'sessionId'],
-    NONE,
+    // Null in events of earlier versions.
+    z.strictObject({ method }).nullable(),
     'SessionEvent',
   ),
   'session.refreshed': event(
@@ -180,7 +186,7 @@ export const EVENTS = {
     'A sign-in was not accepted. An unknown address has no user. A sign-in at an identity provider has the `error` of the provider, the cause and diagnostics.',
     ['userId?', 'clientId?', 'idpId?'],
     z.strictObject({
-      method: z.enum([...SIGN_IN_METHODS, ...SECOND_FACTORS]),
+      method,
       // Of a passcode.
       channel: channel.optional(),
       // Absent in events of earlier versions.

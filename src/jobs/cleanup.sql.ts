@@ -49,6 +49,7 @@ const DELETE_STATEMENTS = {
     `"failureWindowAt" < :before AND "sendWindowAt" < :before AND ${EXPIRED}`,
   ),
   KnownDevice: buildDeleteBatchSql('KnownDevice', 'provenAt', '"provenAt" < :before'),
+  DailyCount: buildDeleteBatchSql('DailyCount', 'day', `"day" < (:before AT TIME ZONE 'UTC')::date`),
   RowChange: buildDeleteBatchSql('RowChange', 'changedAt', '"changedAt" < :before'),
   // By an index of these types alone. Readers of the log continue after them without a gap.
   RefusedEvent: buildDeleteBatchSql(

@@ -1,6 +1,7 @@
 import { revokeSessions } from '../access/revocation/revocation.ts'
 import { createPlatformCtx } from '../context/context.ts'
 import { system } from '../database/system.ts'
+import { MAX_DAYS } from '../events/daily-counts.fields.ts'
 import { lockTenantRow } from '../keys/keys.sql.ts'
 import { encodePosition } from '../model/event-position.ts'
 import { KNOWN_DEVICE_DAYS } from '../passcodes/known-devices.sql.ts'
@@ -57,6 +58,7 @@ const RETENTION_MS: Record<CleanupTable, number> = {
   Passcode: DAY_MS,
   // As long as a cookie marks a browser as known.
   KnownDevice: KNOWN_DEVICE_DAYS * DAY_MS,
+  DailyCount: MAX_DAYS * DAY_MS,
   // Every process has read them long before.
   RowChange: DAY_MS,
   RefusedEvent: REFUSED_EVENT_RETENTION_MS,

@@ -58,7 +58,7 @@ export const lookupOperations: readonly RestRoute[] = defineComputedList<LookupM
   args: LookupInput,
   members: 'matches',
   ref: LookupMatchRef,
-  maxItems: MAX_MATCHES,
+  countItems: () => MAX_MATCHES,
   response: LookupResultShape,
   toBody: (ctx, { event, ...match }) => ({ ...match, event: event && EVENT.toBody(ctx, event) }),
   path: '/lookup',

@@ -88,7 +88,7 @@ export function defineComputedList<Row extends object>({
   args,
   members,
   ref,
-  maxItems,
+  countItems,
   response,
   toBody = (_ctx, row) => row,
   path,
@@ -103,8 +103,8 @@ export function defineComputedList<Row extends object>({
   /** The name of the list in REST. */
   members: string
   ref: ObjectRef<GraphQLTypes, Row>
-  /** For the cost of the query. */
-  maxItems: number
+  /** The number of items at most, for the cost of the query. */
+  countItems: (given: object) => number
   response: z.ZodObject
   toBody?: (ctx: Ctx, row: Row) => object
   path: string
@@ -115,7 +115,7 @@ export function defineComputedList<Row extends object>({
       ...withAnyScope([scope, ...otherScopes], summary),
       type: [ref] as never,
       nullable: true,
-      complexity: { field: 1, multiplier: maxItems },
+      complexity: (given) => ({ field: 1, multiplier: countItems(given) }),
       args: builder.args((t) => buildInputFields(t as never, args.shape as Shapes)) as never,
       resolve: (_root, given, { ctx }) => run(ctx, given) as never,
     }),

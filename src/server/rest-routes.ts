@@ -1,6 +1,7 @@
 import { clientOperations } from '../clients/clients.operations.ts'
 import { consentOperations } from '../consents/consents.operations.ts'
 import { credentialOperations } from '../credentials/credentials.operations.ts'
+import { dailyCountOperations } from '../events/daily-counts.operations.ts'
 import { eventOperations } from '../events/events.operations.ts'
 import { idpUserOperations } from '../idps/idp-users.operations.ts'
 import { idpOperations } from '../idps/idps.operations.ts'
@@ -35,5 +36,6 @@ export const restRoutes: readonly RestRoute[] = [
   ...tenantOperations,
   ...keyOperations,
   ...eventOperations,
+  ...dailyCountOperations,
   ...lookupOperations,
 ]

@@ -7,6 +7,7 @@ import { isTransientError } from '../core/transient-errors.ts'
 import { verifyMailServer } from '../delivery/mail.ts'
 import { startAccountDeletions } from '../jobs/account-deletions.ts'
 import { startCleanup } from '../jobs/cleanup.ts'
+import { startDailyCounts } from '../jobs/daily-counts.ts'
 import { startKeyRotation } from '../jobs/key-schedule.ts'
 import { startRangeDivision } from '../jobs/user-ranges.ts'
 import { startLogoutDeliveries } from '../oidc/logout/logout-deliveries.ts'
@@ -59,7 +60,13 @@ async function startServer(schema: Promise<SentSchema>, createApp: CreateApp): P
   await openRuntime({ schema: await schema })
   const report = await bootstrap()
   const app = await createApp()
-  const stopRepeated = [startCleanup(), startAccountDeletions(), startKeyRotation(), startRangeDivision()]
+  const stopRepeated = [
+    startCleanup(),
+    startAccountDeletions(),
+    startKeyRotation(),
+    startRangeDivision(),
+    startDailyCounts(),
+  ]
   const stopDeliveries = startLogoutDeliveries()
   const { port } = await app.listen()
   const stopMetrics = await startMetricsServer()

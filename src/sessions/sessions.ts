@@ -54,11 +54,17 @@ export function prepareSession(ctx: Ctx, start: NewSessionOptions, now: Date): P
   const id = newId('session')
   const { ip, userAgent, deviceId } = start.seenFrom ?? ctx
   const clientId = start.clientId ?? null
+  const proofs = start.proof ? listNewProofs({ first: start.first, proof: start.proof }, now) : []
+  const [first] = proofs
   return {
     token,
     event: createEventRow(
       ctx,
-      createEvent('session.started', { userId: start.userId, sessionId: id, clientId }, { kind: start.kind }),
+      createEvent(
+        'session.started',
+        { userId: start.userId, sessionId: id, clientId },
+        { kind: start.kind, ...(first && { method: first.method }) },
+      ),
     ),
     values: {
       id,
@@ -69,7 +75,7 @@ export function prepareSession(ctx: Ctx, start: NewSessionOptions, now: Date): P
       grantId: start.grantId ?? null,
       tokenHash: sha256(token),
       refreshable: start.refreshable,
-      proofs: start.proof ? listNewProofs({ first: start.first, proof: start.proof }, now) : [],
+      proofs,
       byManagement: start.byManagement ?? false,
       ip,
       location: lookUpLocation(ip),
@@ -101,10 +107,13 @@ export async function startSession(
 /** The user who signs in, and how: by a proof, or by one that completes a first one. */
 export type SignInProof = { userId: string; proof: NewProof; first?: SessionProof | null }
 
-const listNewProofs = ({ first, proof }: Omit<SignInProof, 'userId'>, now: Date): SessionProof[] => [
-  ...(first ? [first] : []),
-  toSessionProof(proof, now),
-]
+const listNewProofs = (
+  { first, proof }: Omit<SignInProof, 'userId'>,
+  now: Date,
+): [SessionProof, ...SessionProof[]] => {
+  const given = toSessionProof(proof, now)
+  return first ? [first, given] : [given]
+}
 
 /** The options of the session of a hosted sign-in. Its idle end moves with `findBrowserSession`. */
 export const buildBrowserSessionOptions = (signIn: SignInProof): NewSessionOptions => ({
@@ -150,7 +159,10 @@ export async function reauthenticateSession(
       userAgent: ctx.userAgent,
       now,
     },
-    createEventRow(ctx, createEvent('session.reauthenticated', { userId, sessionId })),
+    createEventRow(
+      ctx,
+      createEvent('session.reauthenticated', { userId, sessionId }, { method: proofs[0].method }),
+    ),
   )
   return session && { session, token }
 }

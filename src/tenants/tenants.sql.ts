@@ -22,6 +22,8 @@ export const allowLongStatements = (tx: Tx): Promise<void> => tx.run(ALLOW_LONG_
 const DELETE_LOOSE_ROWS = statement({})`
   WITH events AS (DELETE FROM "Event" WHERE "tenantId" = :tenant),
     counts AS (DELETE FROM "UserCount" WHERE "tenantId" = :tenant),
+    daily_counts AS (DELETE FROM "DailyCount" WHERE "tenantId" = :tenant),
+    uncounted AS (DELETE FROM "UncountedEvent" WHERE "tenantId" = :tenant),
     ranges AS (DELETE FROM "UserRange" WHERE "tenantId" = :tenant),
     interactions AS (DELETE FROM "Interaction" WHERE "tenantId" = :tenant),
     proofs AS (DELETE FROM "UsedProof" WHERE "tenantId" = :tenant)

@@ -83,6 +83,7 @@ const OPEN_TYPES: Record<string, string> = {
   FieldError: 'is part of an error',
   IdentityProviderFinding: 'is returned by testIdentityProvider alone, which has a rule',
   LookupMatch: 'is returned by lookup alone, which leaves out what the caller may not read',
+  MethodCounts: 'is part of DailyCount, which has a rule',
   PageInfo: 'is part of a connection',
   PermittedScope: 'is part of RoleDefinition',
   PublicClient: 'has what the consent page shows of a client',

@@ -45,7 +45,7 @@ describe('an invitation', () => {
       ['user.created', { origin: 'invitation' }, true],
       ['role.changed', { roles: 'support' }, true],
       ['invitation.accepted', null, true],
-      ['session.started', { kind: 'browser' }, true],
+      ['session.started', { kind: 'browser', method: 'passcode' }, true],
       ['credential.enrollment_created', { channel: null }, true],
     ])
   })

@@ -47,6 +47,7 @@ const NOTHING: CleanupReport = {
   AddressChange: 0,
   Passcode: 0,
   KnownDevice: 0,
+  DailyCount: 0,
   RowChange: 0,
   RefusedEvent: 0,
 }
@@ -104,6 +105,22 @@ const test = base
 const START = { era: 0, xid: 0n, seq: 0n }
 
 describe('runCleanup', () => {
+  test('deletes the counts of a day after 400 days', async ({ tenant, now, earlier }) => {
+    const toDay = (days: number) =>
+      earlier(days * DAY_MS)
+        .toISOString()
+        .slice(0, 10)
+    for (const days of [0, 400, 401])
+      await sql(
+        `INSERT INTO "DailyCount" ("tenantId", "day", "kind", "method", "count") VALUES ($1, $2::date, 'sign-in', 'passkey', 1)`,
+        [tenant, toDay(days)],
+      )
+    expect(await runCleanup(now)).toEqual({ ...NOTHING, DailyCount: 1 })
+    expect(
+      await sql(`SELECT "day"::text AS "day" FROM "DailyCount" WHERE "tenantId" = $1 ORDER BY 1`, [tenant]),
+    ).toEqual([{ day: toDay(400) }, { day: toDay(0) }])
+  })
+
   test('deletes unused clients of metadata documents 30 days after their document expired', async ({
     tenant,
     now,

@@ -67,7 +67,16 @@ export function neutralize(tenant: string, value: unknown): unknown {
 
 /** The tables that are compared: all except signing keys, idempotency keys, counts, and changes of the others. */
 const COMPARED = Object.keys(Prisma.ModelName).filter(
-  (table) => !['SigningKey', 'IdempotencyKey', 'UserCount', 'UserRange', 'RowChange'].includes(table),
+  (table) =>
+    ![
+      'SigningKey',
+      'IdempotencyKey',
+      'UserCount',
+      'UserRange',
+      'DailyCount',
+      'UncountedEvent',
+      'RowChange',
+    ].includes(table),
 )
 
 /** The rows of a tenant in each table, read by one statement. */

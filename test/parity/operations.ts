@@ -2,6 +2,7 @@ import type { Call } from './call.ts'
 import { CLIENT_OPERATIONS } from './operations/clients.ts'
 import { CONSENT_OPERATIONS } from './operations/consents.ts'
 import { CREDENTIAL_OPERATIONS } from './operations/credentials.ts'
+import { DAILY_COUNT_OPERATIONS } from './operations/daily-counts.ts'
 import { IDENTITY_PROVIDER_OPERATIONS } from './operations/identity-providers.ts'
 import { INVITATION_OPERATIONS } from './operations/invitations.ts'
 import { LOOKUP_OPERATIONS } from './operations/lookup.ts'
@@ -22,4 +23,5 @@ export const OPERATIONS: Record<string, Call[]> = {
   ...INVITATION_OPERATIONS,
   ...TENANT_OPERATIONS,
   ...LOOKUP_OPERATIONS,
+  ...DAILY_COUNT_OPERATIONS,
 }

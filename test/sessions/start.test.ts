@@ -42,7 +42,7 @@ describe('startSession', () => {
     })
     expect(JSON.stringify(await findRow(session.id))).not.toContain(token)
     expect(await events({ type: 'session.started' })).toEqual([
-      expect.objectContaining({ userId, sessionId: session.id, detail: { kind: 'api' } }),
+      expect.objectContaining({ userId, sessionId: session.id, detail: { kind: 'api', method: 'passcode' } }),
     ])
   })
 

@@ -93,6 +93,10 @@ async function fillTenantTables(tenantId: string): Promise<void> {
   await db.knownDevice.create({
     data: { tenantId, address: 'a@b.example', deviceId: 'd', userId, provenAt: expiresAt },
   })
+  await db.dailyCount.create({
+    data: { tenantId, day: new Date(), kind: 'new-user', method: '', count: 1 },
+  })
+  await db.uncountedEvent.create({ data: { tenantId, day: new Date(), kind: 'new-user', method: '' } })
   await db.secondFactorGuess.create({ data: { tenantId, userId, windowAt: new Date() } })
   const now = new Date()
   await db.accountDeletion.create({

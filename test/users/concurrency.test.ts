@@ -119,7 +119,7 @@ describe('concurrent calls', () => {
     const recorded = await events({ userId: id })
     expect(recorded.map(({ type, sessionId, detail }) => [type, sessionId, detail])).toEqual([
       ['user.created', null, null],
-      ['session.started', session.session.id, { kind: 'api' }],
+      ['session.started', session.session.id, { kind: 'api', method: 'passcode' }],
       ['session.ended', session.session.id, { reason: 'deleted' }],
       ['user.deleted', null, null],
     ])

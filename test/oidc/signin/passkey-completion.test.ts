@@ -52,7 +52,12 @@ describe('a sign-in by passkey in a browser without a session', () => {
   }) => {
     await passkeys.present(await passkeys.start(), await passkeys.enroll(person.id))
     expect((await events({ type: 'session.started' })).slice(-1)).toMatchObject([
-      { userId: person.id, actorUserId: person.id, actorClientId: client.id, detail: { kind: 'browser' } },
+      {
+        userId: person.id,
+        actorUserId: person.id,
+        actorClientId: client.id,
+        detail: { kind: 'browser', method: 'passkey' },
+      },
     ])
   })
 

@@ -71,7 +71,7 @@ describe('a sign-in of the user who is signed in (OIDC Core, section 3.1.2.1)', 
     const log = (await events()).filter(({ sessionId }) => sessionId === first.sid)
     expect(log.filter(({ type }) => type.startsWith('session.'))).toMatchObject([
       { type: 'session.started', ...about },
-      { type: 'session.reauthenticated', ...about, detail: null, ip: '127.0.0.1' },
+      { type: 'session.reauthenticated', ...about, detail: { method: 'passcode' }, ip: '127.0.0.1' },
     ])
   })
 

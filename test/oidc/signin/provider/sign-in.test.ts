@@ -29,7 +29,9 @@ describe('a sign-in at an identity provider', () => {
     })
     expect(sessions).toMatchObject([{ proofs: [{ method: 'provider', amr: ['fed'] }] }])
     expect(await events({ type: 'session.started' })).toMatchObject(
-      expect.arrayContaining([expect.objectContaining({ userId: person.id, detail: { kind: 'browser' } })]),
+      expect.arrayContaining([
+        expect.objectContaining({ userId: person.id, detail: { kind: 'browser', method: 'provider' } }),
+      ]),
     )
   })
 
