@@ -33,6 +33,10 @@ const users = createRoute({
 const user = createRoute({
   getParentRoute: () => root,
   path: '/users/$userId',
+  validateSearch: (search: Record<string, unknown>): { tab?: string; only?: string } => ({
+    tab: readText(search, 'tab'),
+    only: readText(search, 'only'),
+  }),
   component: lazyRouteComponent(() => import('./screens/users/user-screen.tsx'), 'UserScreen'),
 })
 

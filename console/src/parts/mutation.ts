@@ -5,7 +5,7 @@ import { findResponseProblem, type Problem, toProblem } from './result.ts'
 
 /**
  * A mutation, whether it is under way, and why it has failed. `run` calls `onDone` with the payload, never with an error of
- * the result: the document selects `message` of UserError, and `fields` where a form shows them.
+ * the result: the document selects `message` of UserError, and `fields` where a form shows them. `onProblem` is called with the error.
  */
 export function useProblemMutation<Operation extends MutationParameters>(mutation: GraphQLTaggedNode) {
   const [commit, isRunning] = useMutation<Operation>(mutation)
@@ -13,13 +13,13 @@ export function useProblemMutation<Operation extends MutationParameters>(mutatio
   const run = (
     variables: Operation['variables'],
     onDone?: (response: Operation['response']) => void,
-    onProblem?: () => void,
+    onProblem?: (problem: Problem) => void,
   ): void => {
+    setProblem(null)
     const fail = (found: Problem): void => {
       setProblem(found)
-      onProblem?.()
+      onProblem?.(found)
     }
-    setProblem(null)
     commit({
       variables,
       onError: (error) => fail(toProblem(error)),

@@ -9,3 +9,9 @@ export const ViewerScopes = createContext<ReadonlySet<Scope>>(new Set())
 
 /** Whether the viewer may do what the scope permits. */
 export const useMay = (scope: Scope): boolean => useContext(ViewerScopes).has(scope)
+
+/** Tells whether the viewer lacks one of the scopes of a role, and so may not give or take it. */
+export function useLacks(): (scopes: readonly { readonly scope: Scope }[]) => boolean {
+  const held = useContext(ViewerScopes)
+  return (scopes) => scopes.some(({ scope }) => !held.has(scope))
+}

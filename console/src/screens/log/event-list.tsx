@@ -2,6 +2,7 @@ import { Link } from '@tanstack/react-router'
 import { graphql, useFragment } from 'react-relay/hooks'
 import type { eventList_event$key } from '../../generated/eventList_event.graphql.ts'
 import { Time } from '../../parts/time.tsx'
+import { describeEvent } from './event-words.ts'
 
 /** Details that are not words for people. */
 const describeDetail = (detail: Record<string, unknown> | null | undefined): string =>
@@ -9,7 +10,7 @@ const describeDetail = (detail: Record<string, unknown> | null | undefined): str
     .map(([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`)
     .join(' · ')
 
-function EventItem({ event: key }: { event: eventList_event$key }) {
+function EventItem({ event: key, about }: { event: eventList_event$key; about: string | undefined }) {
   const event = useFragment(
     graphql`
       fragment eventList_event on Event {
@@ -47,14 +48,14 @@ function EventItem({ event: key }: { event: eventList_event$key }) {
   )
   const { actor } = event
   const facts = [
+    describeEvent(event) ?? describeDetail(event.detail),
+    event.changedFields?.join(', '),
     actor?.client?.name,
     actor?.ip,
-    event.changedFields?.join(', '),
-    event.reason?.toLowerCase().replaceAll('_', ' '),
-    describeDetail(event.detail),
   ].filter(Boolean)
-  const person = event.user ?? actor?.user
-  const subjectId = event.subjectIds?.find((id) => id.startsWith('user_') && id !== person?.id)
+  const found = event.user ?? actor?.user
+  const person = found?.id === about ? undefined : found
+  const subjectId = event.subjectIds?.find((id) => id.startsWith('user_') && id !== found?.id && id !== about)
   return (
     <li>
       <span className="event-type">{event.typeName}</span>
@@ -80,14 +81,20 @@ function EventItem({ event: key }: { event: eventList_event$key }) {
   )
 }
 
-/** Events with who did it, from where, and the details. */
-export const EventList = ({ events }: { events: readonly ({ id: string } & eventList_event$key)[] }) =>
+/** Events with what happened in words, who did it, and from where. The user that the list is `about` is not named. */
+export const EventList = ({
+  events,
+  about,
+}: {
+  events: readonly ({ id: string } & eventList_event$key)[]
+  about?: string
+}) =>
   events.length === 0 ? (
     <p className="empty">Nothing yet. What happens appears here at once.</p>
   ) : (
     <ol className="events">
       {events.map((event) => (
-        <EventItem key={event.id} event={event} />
+        <EventItem key={event.id} event={event} about={about} />
       ))}
     </ol>
   )

@@ -1,29 +1,95 @@
-import { getRouteApi, Link } from '@tanstack/react-router'
-import { useState } from 'react'
+import './users.css'
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
+import { useDeferredValue, useEffect, useRef, useState } from 'react'
 import { graphql, useLazyLoadQuery } from 'react-relay/hooks'
+import type { userScreenDeleteMutation } from '../../generated/userScreenDeleteMutation.graphql.ts'
+import type { userScreenEventsSubscription } from '../../generated/userScreenEventsSubscription.graphql.ts'
 import type { userScreenLockMutation } from '../../generated/userScreenLockMutation.graphql.ts'
 import type { userScreenQuery } from '../../generated/userScreenQuery.graphql.ts'
 import type { userScreenUnlockMutation } from '../../generated/userScreenUnlockMutation.graphql.ts'
 import { Avatar } from '../../parts/avatar.tsx'
 import { CopiedText } from '../../parts/copied-text.tsx'
+import { ConfirmedButton } from '../../parts/dialog.tsx'
 import { ProblemText } from '../../parts/form.tsx'
+import { useLive } from '../../parts/live-events.ts'
 import { useProblemMutation } from '../../parts/mutation.ts'
 import { notify } from '../../parts/notices.tsx'
-import { Time } from '../../parts/time.tsx'
-import { useMay } from '../../shell/viewer-scopes.ts'
+import { useLacks, useMay } from '../../shell/viewer-scopes.ts'
 import { EventList } from '../log/event-list.tsx'
-import { useLiveLocks } from './live-locks.ts'
+import { UserConsents } from './user-consents.tsx'
+import { UserCredentials } from './user-credentials.tsx'
+import { SIGN_IN_EVENTS, UserEvents } from './user-events.tsx'
+import { UserFacts } from './user-facts.tsx'
+import { UserLimits } from './user-limits.tsx'
+import { UserLinks } from './user-links.tsx'
+import { UserProfile } from './user-profile.tsx'
 import { UserSessions } from './user-sessions.tsx'
 
 const route = getRouteApi('/users/$userId')
 
-/** One user: the profile, the sessions as they start and end, and what happened. */
+const TABS = { overview: 'Overview', profile: 'Profile', 'sign-in': 'Sign-in', events: 'Events' } as const
+type Tab = keyof typeof TABS
+const isTab = (text: string | undefined): text is Tab => text !== undefined && text in TABS
+
+/** Several events of one change are followed by one request. */
+const REFRESH_MS = 150
+
+/** Tells of each event about the user. */
+function LiveUser({
+  userId,
+  after,
+  onChange,
+}: {
+  userId: string
+  after: string | null | undefined
+  onChange: () => void
+}) {
+  useLive<userScreenEventsSubscription>({
+    subscription: graphql`
+      subscription userScreenEventsSubscription($userId: ID!, $after: String) {
+        events(subjectId: $userId, after: $after) {
+          id
+          position
+          ... on UserLockEvent {
+            user {
+              id
+              locked
+              lockedAt
+            }
+          }
+        }
+      }
+    `,
+    variables: { userId, after },
+    onNext: onChange,
+  })
+  return null
+}
+
+/** One user in four tabs, each of which is one request. What happens to the user is shown at once. */
 export function UserScreen() {
   const { userId } = route.useParams()
+  const search = route.useSearch()
+  const tab = useDeferredValue<Tab>(isTab(search.tab) ? search.tab : 'overview')
+  const isAttempts = useDeferredValue(search.only === 'attempts')
   const [generation, setGeneration] = useState(0)
+  const refresh = () => setGeneration((former) => former + 1)
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
+  useEffect(() => () => clearTimeout(timer.current), [])
+  const refreshSoon = () => {
+    clearTimeout(timer.current)
+    timer.current = setTimeout(refresh, REFRESH_MS)
+  }
   const data = useLazyLoadQuery<userScreenQuery>(
     graphql`
-      query userScreenQuery($userId: ID!) {
+      query userScreenQuery(
+        $userId: ID!
+        $overview: Boolean!
+        $profile: Boolean!
+        $signIn: Boolean!
+        $events: Boolean!
+        $types: [EventType!]
+      ) {
         viewer {
           eventPosition
         }
@@ -31,34 +97,134 @@ export function UserScreen() {
           id
           name
           email
-          emailVerified
           phoneNumber
-          phoneNumberVerified
           picture
-          locale
-          zoneinfo
-          roles
           locked
-          lockedAt
-          lastSeenAt
-          createdAt
-          ...userSessions_user
+          roles
+          ... @include(if: $overview) @alias(as: "overview") {
+            ...userFacts_user
+            ...userSessions_user
+          }
+          ... @include(if: $profile) @alias(as: "profile") {
+            ...userProfile_user
+          }
+          ... @include(if: $signIn) @alias(as: "signIn") {
+            ...userCredentials_user
+            ...userLinks_user
+            ...userConsents_user
+            ...userLimits_user
+          }
         }
-        events(filter: { subjectId: $userId }, direction: DESC, first: 30) {
-          edges {
-            node {
-              id
-              ...eventList_event
+        roles {
+          role
+          scopes {
+            scope
+          }
+        }
+        ... @include(if: $overview) @alias(as: "overview") {
+          ...userFacts_query
+          recent: events(filter: { subjectId: $userId }, direction: DESC, first: 30) {
+            edges {
+              node {
+                id
+                ...eventList_event
+              }
             }
           }
         }
+        ... @include(if: $events) @alias(as: "log") {
+          ...userEvents_events @arguments(userId: $userId, types: $types)
+        }
       }
     `,
-    { userId },
+    {
+      userId,
+      overview: tab === 'overview',
+      profile: tab === 'profile',
+      signIn: tab === 'sign-in',
+      events: tab === 'events',
+      types: isAttempts ? SIGN_IN_EVENTS : null,
+    },
     { fetchKey: generation, fetchPolicy: 'store-and-network' },
   )
-  useLiveLocks({ userId, after: data.viewer?.eventPosition }, () => setGeneration((former) => former + 1))
+  const mayRead = useMay('events:read')
+  const mayChange = useMayChange(data)
+  const { user, overview, log } = data
+  if (!user)
+    return (
+      <div className="outcome">
+        <h1>There is no such user</h1>
+        <p>The user may have been deleted since.</p>
+        <Link to="/users" className="button">
+          All users
+        </Link>
+      </div>
+    )
+  const after = data.viewer?.eventPosition
+  return (
+    <section className="screen user-screen">
+      {mayRead && <LiveUser key={userId} userId={userId} after={after} onChange={refreshSoon} />}
+      <UserHead user={user} mayChange={mayChange} />
+      <nav className="tabs" aria-label="Of the user">
+        {Object.entries(TABS).map(([name, label]) => (
+          <Link
+            key={name}
+            to="/users/$userId"
+            params={{ userId }}
+            search={name === 'overview' ? {} : { tab: name }}
+            activeOptions={{ exact: true }}
+            aria-current={name === tab ? 'page' : undefined}
+          >
+            {label}
+          </Link>
+        ))}
+      </nav>
+      {overview && user.overview && (
+        <div className="columns">
+          <UserFacts user={user.overview} query={overview} mayChange={mayChange} />
+          <div>
+            <UserSessions user={user.overview} after={after} mayChange={mayChange} />
+            {overview.recent && (
+              <section className="card">
+                <h2>What happened</h2>
+                <EventList events={overview.recent.edges.map(({ node }) => node)} about={userId} />
+              </section>
+            )}
+          </div>
+        </div>
+      )}
+      {user.profile && (
+        <UserProfile key={userId} user={user.profile} mayChange={mayChange} onConflict={refresh} />
+      )}
+      {user.signIn && (
+        <div className="sections">
+          <UserCredentials user={user.signIn} mayChange={mayChange} onChange={refresh} />
+          <UserLimits user={user.signIn} mayChange={mayChange} onChange={refresh} />
+          <UserLinks user={user.signIn} onChange={refresh} />
+          <UserConsents user={user.signIn} mayChange={mayChange} onChange={refresh} />
+        </div>
+      )}
+      {log && <UserEvents userId={userId} query={log} isAttempts={isAttempts} />}
+    </section>
+  )
+}
+
+/** Whether the viewer may change the user: whose roles permit more than the viewer may, is changed by others only. */
+function useMayChange({ user, roles }: userScreenQuery['response']): boolean {
   const mayWrite = useMay('users:write')
+  const lacksScope = useLacks()
+  return mayWrite && !roles?.some(({ role, scopes }) => user?.roles.includes(role) && lacksScope(scopes))
+}
+
+function UserHead({
+  user,
+  mayChange,
+}: {
+  user: NonNullable<userScreenQuery['response']['user']>
+  mayChange: boolean
+}) {
+  const userId = user.id
+  const navigate = useNavigate()
   const lock = useProblemMutation<userScreenLockMutation>(graphql`
     mutation userScreenLockMutation($userId: ID!) {
       lockUser(input: { userId: $userId }) {
@@ -91,20 +257,21 @@ export function UserScreen() {
       }
     }
   `)
-  const { user, events } = data
-  if (!user)
-    return (
-      <div className="outcome">
-        <h1>There is no such user</h1>
-        <p>The user may have been deleted since.</p>
-        <Link to="/users" className="button">
-          All users
-        </Link>
-      </div>
-    )
+  const deletion = useProblemMutation<userScreenDeleteMutation>(graphql`
+    mutation userScreenDeleteMutation($userId: ID!) {
+      deleteUser(input: { userId: $userId }) {
+        ... on DeleteUserPayload {
+          deletedUserId
+        }
+        ... on UserError {
+          message
+        }
+      }
+    }
+  `)
   const name = user.name ?? user.email ?? user.phoneNumber ?? user.id
   return (
-    <section className="screen">
+    <>
       <header className="screen-head user-head">
         <Avatar name={user.name ?? user.email ?? ''} picture={user.picture ?? null} />
         <div>
@@ -112,69 +279,44 @@ export function UserScreen() {
           <CopiedText text={user.id} />
         </div>
         {user.locked && <span className="badge danger">Locked</span>}
-        {mayWrite && (
-          <button
-            type="button"
-            className={`button ${user.locked ? '' : 'danger'}`}
-            disabled={lock.isRunning || unlock.isRunning}
-            onClick={() =>
-              user.locked
-                ? unlock.run({ userId })
-                : lock.run({ userId }, () => notify(`${name} is locked.`, () => unlock.run({ userId })))
-            }
-          >
-            {user.locked ? 'Unlock' : 'Lock and end all sessions'}
-          </button>
+        {mayChange && (
+          <div className="actions">
+            <button
+              type="button"
+              className={`button ${user.locked ? '' : 'danger'}`}
+              disabled={lock.isRunning || unlock.isRunning}
+              onClick={() =>
+                user.locked
+                  ? unlock.run({ userId })
+                  : lock.run({ userId }, () => notify(`${name} is locked.`, () => unlock.run({ userId })))
+              }
+            >
+              {user.locked ? 'Unlock' : 'Lock and end all sessions'}
+            </button>
+            <ConfirmedButton
+              label="Delete"
+              title={`Delete ${name}?`}
+              consequence={
+                <p>
+                  The user, the sessions, passkeys, links and consents are deleted. Nothing brings them back.
+                  To keep somebody out for a time, lock the user instead.
+                </p>
+              }
+              name={name}
+              isRunning={deletion.isRunning}
+              problem={deletion.problem}
+              onConfirm={(close) =>
+                deletion.run({ userId }, () => {
+                  close()
+                  notify(`${name} is deleted.`)
+                  void navigate({ to: '/users' })
+                })
+              }
+            />
+          </div>
         )}
       </header>
       <ProblemText problem={lock.problem ?? unlock.problem} />
-      <div className="columns">
-        <dl className="facts card">
-          <dt>Email</dt>
-          <dd>
-            {user.email ?? <span className="none">none</span>}
-            {user.email && (
-              <span className={`badge ${user.emailVerified ? 'calm' : 'warning'}`}>
-                {user.emailVerified ? 'verified' : 'not verified'}
-              </span>
-            )}
-          </dd>
-          <dt>Phone</dt>
-          <dd>
-            {user.phoneNumber ?? <span className="none">none</span>}
-            {user.phoneNumber && (
-              <span className={`badge ${user.phoneNumberVerified ? 'calm' : 'warning'}`}>
-                {user.phoneNumberVerified ? 'verified' : 'not verified'}
-              </span>
-            )}
-          </dd>
-          <dt>Roles</dt>
-          <dd>
-            {user.roles.length > 0 ? user.roles.join(', ').toLowerCase() : <span className="none">none</span>}
-          </dd>
-          <dt>Language</dt>
-          <dd>{user.locale ?? <span className="none">unknown</span>}</dd>
-          <dt>Time zone</dt>
-          <dd>{user.zoneinfo ?? <span className="none">unknown</span>}</dd>
-          <dt>Last seen</dt>
-          <dd>
-            <Time at={user.lastSeenAt} />
-          </dd>
-          <dt>Created</dt>
-          <dd>
-            <Time at={user.createdAt} />
-          </dd>
-        </dl>
-        <div>
-          <UserSessions user={user} after={data.viewer?.eventPosition} />
-          {events && (
-            <section className="card">
-              <h2>What happened</h2>
-              <EventList events={events.edges.map(({ node }) => node)} />
-            </section>
-          )}
-        </div>
-      </div>
-    </section>
+    </>
   )
 }

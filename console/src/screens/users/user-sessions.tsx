@@ -1,8 +1,10 @@
 import { graphql, useFragment } from 'react-relay/hooks'
 import type { userSessions_user$key } from '../../generated/userSessions_user.graphql.ts'
+import type { userSessionsEndAllMutation } from '../../generated/userSessionsEndAllMutation.graphql.ts'
 import type { userSessionsEndedSubscription } from '../../generated/userSessionsEndedSubscription.graphql.ts'
 import type { userSessionsRevokeMutation } from '../../generated/userSessionsRevokeMutation.graphql.ts'
 import type { userSessionsStartedSubscription } from '../../generated/userSessionsStartedSubscription.graphql.ts'
+import { ConfirmedButton } from '../../parts/dialog.tsx'
 import { ProblemText } from '../../parts/form.tsx'
 import { useLive } from '../../parts/live-events.ts'
 import { useProblemMutation } from '../../parts/mutation.ts'
@@ -14,9 +16,11 @@ import { useMay } from '../../shell/viewer-scopes.ts'
 export function UserSessions({
   user: key,
   after,
+  mayChange,
 }: {
   user: userSessions_user$key
   after: string | null | undefined
+  mayChange: boolean
 }) {
   const user = useFragment(
     graphql`
@@ -69,12 +73,24 @@ export function UserSessions({
     `,
     variables: { userId: user.id, connections, after },
   })
-  const mayRevoke = useMay('sessions:write')
+  const mayRevoke = useMay('sessions:write') && mayChange
   const revoke = useProblemMutation<userSessionsRevokeMutation>(graphql`
     mutation userSessionsRevokeMutation($sessionId: ID!, $connections: [ID!]!) {
       revokeSession(input: { sessionId: $sessionId }) {
         ... on RevokeSessionPayload {
           revokedSessionId @deleteEdge(connections: $connections)
+        }
+        ... on UserError {
+          message
+        }
+      }
+    }
+  `)
+  const endAll = useProblemMutation<userSessionsEndAllMutation>(graphql`
+    mutation userSessionsEndAllMutation($userId: ID!, $connections: [ID!]!) {
+      revokeUserSessions(input: { userId: $userId }) {
+        ... on RevokeUserSessionsPayload {
+          revokedSessionIds @deleteEdge(connections: $connections)
         }
         ... on UserError {
           message
@@ -88,6 +104,16 @@ export function UserSessions({
     <section className="card">
       <h2>
         Sessions <span className="badge">{edges.length}</span>
+        {mayRevoke && edges.length > 0 && (
+          <ConfirmedButton
+            label="End all sessions"
+            title="End all sessions?"
+            consequence={<p>The user is signed out everywhere and can sign in again.</p>}
+            isRunning={endAll.isRunning}
+            problem={endAll.problem}
+            onConfirm={(close) => endAll.run({ userId: user.id, connections }, close)}
+          />
+        )}
       </h2>
       <ProblemText problem={revoke.problem} />
       {edges.length === 0 && <p className="empty">No session. A sign-in appears here at once.</p>}

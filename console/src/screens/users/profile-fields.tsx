@@ -1,0 +1,129 @@
+import { CheckField, Field } from '../../parts/form.tsx'
+import type { Problem } from '../../parts/result.ts'
+
+/** Texts by the name of the field; the name of a member of an address has a dot. */
+export type Values = Readonly<Record<string, string>>
+
+export type ProfileField = {
+  name: string
+  label: string
+  hint?: string
+  kind?: 'flag' | 'json' | 'lines' | 'email' | 'tel' | 'url'
+}
+
+/** The members of UpdateUserInput, except `locked`, for which the screen has a button. */
+export const GROUPS: readonly { title: string; fields: readonly ProfileField[] }[] = [
+  {
+    title: 'Name',
+    fields: [
+      { name: 'name', label: 'Display name' },
+      { name: 'givenName', label: 'Given name' },
+      { name: 'middleName', label: 'Middle name' },
+      { name: 'familyName', label: 'Family name' },
+      { name: 'nickname', label: 'Nickname' },
+      { name: 'preferredUsername', label: 'Preferred username' },
+    ],
+  },
+  {
+    title: 'Addresses',
+    fields: [
+      { name: 'email', label: 'Email address', kind: 'email', hint: 'A new one is not verified.' },
+      { name: 'emailVerified', label: 'Email address is verified', kind: 'flag' },
+      { name: 'phoneNumber', label: 'Phone number', kind: 'tel', hint: 'With the country code.' },
+      { name: 'phoneNumberVerified', label: 'Phone number is verified', kind: 'flag' },
+    ],
+  },
+  {
+    title: 'About',
+    fields: [
+      { name: 'locale', label: 'Language', hint: 'Such as de-AT.' },
+      { name: 'zoneinfo', label: 'Time zone', hint: 'Such as Europe/Berlin.' },
+      { name: 'birthdate', label: 'Date of birth', hint: 'YYYY-MM-DD, 0000-MM-DD or YYYY.' },
+      { name: 'gender', label: 'Gender' },
+      { name: 'picture', label: 'Picture', kind: 'url' },
+      { name: 'profile', label: 'Profile page', kind: 'url' },
+      { name: 'website', label: 'Website', kind: 'url' },
+    ],
+  },
+  {
+    title: 'Postal address',
+    fields: [
+      { name: 'address.streetAddress', label: 'Street', kind: 'lines' },
+      { name: 'address.postalCode', label: 'Postal code' },
+      { name: 'address.locality', label: 'City' },
+      { name: 'address.region', label: 'Region' },
+      { name: 'address.country', label: 'Country' },
+      { name: 'address.formatted', label: 'Whole address', kind: 'lines' },
+    ],
+  },
+  {
+    title: 'Metadata',
+    fields: [
+      { name: 'userMetadata', label: "User metadata: the user's own", kind: 'json' },
+      { name: 'appMetadata', label: "App metadata: the applications'", kind: 'json' },
+    ],
+  },
+]
+
+/** What is wrong with a JSON object, with the line where the browser says it; null for one that is right. */
+export function findJsonProblem(text: string): string | null {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? null
+      : 'is not an object, such as {"plan": "pro"}.'
+  } catch (error) {
+    const message = error instanceof Error ? error.message : ''
+    const position = /position (\d+)/.exec(message)?.[1]
+    const line =
+      /line (\d+)/.exec(message)?.[1] ??
+      text.slice(0, position === undefined ? undefined : Number(position)).split('\n').length
+    return `Line ${line}: ${message.replace(/ in JSON at position.*| \(line.*/, '')}.`
+  }
+}
+
+/** The groups of fields, whose texts the form has. */
+export const ProfileFields = ({
+  groups,
+  values,
+  problem,
+  onChange,
+}: {
+  groups: typeof GROUPS
+  values: Values
+  problem: Problem | null
+  onChange: (name: string, text: string) => void
+}) =>
+  groups.map(({ title, fields }) => (
+    <section key={title} className="group" aria-label={title}>
+      <h2>{title}</h2>
+      <div className={fields.some(({ kind }) => kind === 'flag') ? 'fields pairs' : 'fields'}>
+        {fields.map(({ name, label, hint, kind }) =>
+          kind === 'flag' ? (
+            <CheckField
+              key={name}
+              label={label}
+              name={name}
+              checked={values[name] === 'true'}
+              onChange={(isOn) => onChange(name, String(isOn))}
+            />
+          ) : (
+            <Field key={name} label={label} name={name} hint={hint} problem={problem}>
+              {(props) => {
+                const shown = {
+                  ...props,
+                  value: values[name] ?? '',
+                  autoComplete: 'off',
+                  onChange: ({ target }: { target: { value: string } }) => onChange(name, target.value),
+                }
+                if (kind === 'json')
+                  return <textarea {...shown} rows={8} spellCheck={false} className="code" />
+                if (kind === 'lines') return <textarea {...shown} rows={2} />
+                return <input {...shown} type={kind ?? 'text'} />
+              }}
+            </Field>
+          ),
+        )}
+      </div>
+    </section>
+  ))

@@ -1,0 +1,187 @@
+import { useState } from 'react'
+import { graphql, useFragment } from 'react-relay/hooks'
+import type { userCredentials_user$key } from '../../generated/userCredentials_user.graphql.ts'
+import type { userCredentialsLinkMutation } from '../../generated/userCredentialsLinkMutation.graphql.ts'
+import type { userCredentialsRevokeMutation } from '../../generated/userCredentialsRevokeMutation.graphql.ts'
+import { CopiedText } from '../../parts/copied-text.tsx'
+import { ConfirmedButton, Dialog } from '../../parts/dialog.tsx'
+import { ProblemText } from '../../parts/form.tsx'
+import { useProblemMutation } from '../../parts/mutation.ts'
+import { notify } from '../../parts/notices.tsx'
+import { Time } from '../../parts/time.tsx'
+import { useMay } from '../../shell/viewer-scopes.ts'
+
+const TYPES: Record<string, string> = {
+  PUBLIC_KEY: 'Passkey',
+  TOTP: 'Authenticator app',
+  RECOVERY_CODES: 'Recovery codes',
+}
+
+/** The passkeys and second factors of a user, and the link by which the user adds a passkey. */
+export function UserCredentials({
+  user: key,
+  mayChange,
+  onChange,
+}: {
+  user: userCredentials_user$key
+  mayChange: boolean
+  onChange: () => void
+}) {
+  const { id, credentials } = useFragment(
+    graphql`
+      fragment userCredentials_user on User {
+        id
+        credentials(first: 200) {
+          nodes {
+            id
+            type
+            name
+            createdAt
+            lastUsedAt
+            device {
+              platform
+              uaBrand
+              model
+            }
+          }
+        }
+      }
+    `,
+    key,
+  )
+  const mayWrite = useMay('credentials:write') && mayChange
+  const [isOpen, setIsOpen] = useState(false)
+  const revoke = useProblemMutation<userCredentialsRevokeMutation>(graphql`
+    mutation userCredentialsRevokeMutation($credentialId: ID!) {
+      revokeCredential(input: { credentialId: $credentialId }) {
+        ... on RevokeCredentialPayload {
+          revokedCredentialId
+        }
+        ... on UserError {
+          message
+        }
+      }
+    }
+  `)
+  if (!credentials) return null
+  return (
+    <section className="card">
+      <h2>
+        Passkeys and second factors
+        {mayWrite && (
+          <button type="button" className="button quiet" onClick={() => setIsOpen(true)}>
+            Recovery link
+          </button>
+        )}
+      </h2>
+      {credentials.nodes.length === 0 && <p className="empty">None. The user signs in by codes.</p>}
+      <ul className="sessions">
+        {credentials.nodes.map(({ id: credentialId, type, name, device, createdAt, lastUsedAt }) => {
+          const kind = TYPES[type] ?? type
+          const title = name ?? kind
+          return (
+            <li key={credentialId}>
+              <div>
+                <strong>{title}</strong>
+                <span>
+                  {[name && kind, device?.uaBrand, device?.platform, device?.model]
+                    .filter(Boolean)
+                    .join(' · ')}{' '}
+                  · added <Time at={createdAt} /> · last used <Time at={lastUsedAt} />
+                </span>
+              </div>
+              {mayWrite && (
+                <ConfirmedButton
+                  label="Revoke"
+                  title={`Revoke ${title}?`}
+                  consequence={
+                    <p>
+                      The user cannot sign in by it any more, and is told so by mail. It cannot be restored.
+                    </p>
+                  }
+                  isRunning={revoke.isRunning}
+                  problem={revoke.problem}
+                  onConfirm={(close) =>
+                    revoke.run({ credentialId }, () => {
+                      close()
+                      notify(`${title} is revoked.`)
+                      onChange()
+                    })
+                  }
+                />
+              )}
+            </li>
+          )
+        })}
+      </ul>
+      {isOpen && <RecoveryDialog userId={id} onClose={() => setIsOpen(false)} />}
+    </section>
+  )
+}
+
+function RecoveryDialog({ userId, onClose }: { userId: string; onClose: () => void }) {
+  const [link, setLink] = useState<{ uri: string; usableAt: string; isSent: boolean } | null>(null)
+  const create = useProblemMutation<userCredentialsLinkMutation>(graphql`
+    mutation userCredentialsLinkMutation($userId: ID!, $send: Boolean!) {
+      createCredentialEnrollmentToken(input: { userId: $userId, send: $send }) {
+        ... on CreateCredentialEnrollmentTokenPayload {
+          uri
+          usableAt
+        }
+        ... on UserError {
+          message
+        }
+      }
+    }
+  `)
+  const run = (send: boolean) =>
+    create.run({ userId, send }, ({ createCredentialEnrollmentToken: created }) => {
+      if (created && 'uri' in created && created.uri && created.usableAt)
+        setLink({ uri: created.uri, usableAt: created.usableAt, isSent: send })
+    })
+  return (
+    <Dialog title="Recovery link" onClose={onClose}>
+      {link === null ? (
+        <div className="form">
+          <p>
+            By the link the user adds a passkey, for example after the loss of a phone. It works once, for 24
+            hours. The user is told at every verified address and can cancel it.
+          </p>
+          <ProblemText problem={create.problem} />
+          <div className="actions">
+            <button type="button" className="button" disabled={create.isRunning} onClick={() => run(true)}>
+              Send to the user
+            </button>
+            <button
+              type="button"
+              className="button quiet"
+              disabled={create.isRunning}
+              onClick={() => run(false)}
+            >
+              Show it here
+            </button>
+          </div>
+        </div>
+      ) : (
+        <div className="form" role="status">
+          <p>
+            {link.isSent
+              ? 'The link is sent to the user.'
+              : 'The link is shown only now. Whoever has it adds a passkey to this user: hand it over in person.'}
+          </p>
+          {!link.isSent && <CopiedText text={link.uri} />}
+          {Date.parse(link.usableAt) > Date.now() && (
+            <p>
+              It works from <Time at={link.usableAt} /> on.
+            </p>
+          )}
+          <div className="actions">
+            <button type="button" className="button" onClick={onClose}>
+              Done
+            </button>
+          </div>
+        </div>
+      )}
+    </Dialog>
+  )
+}

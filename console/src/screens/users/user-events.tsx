@@ -1,0 +1,84 @@
+import { Link } from '@tanstack/react-router'
+import { graphql, usePaginationFragment } from 'react-relay/hooks'
+import type { userEvents_events$key } from '../../generated/userEvents_events.graphql.ts'
+import type { EventType, userEventsPageQuery } from '../../generated/userEventsPageQuery.graphql.ts'
+import { MoreRows } from '../../parts/more-rows.tsx'
+import { EventList } from '../log/event-list.tsx'
+
+/** Events that say why a user could or could not sign in. */
+export const SIGN_IN_EVENTS: readonly EventType[] = [
+  'SIGNIN_FAILED',
+  'PASSCODE_FAILED',
+  'PASSCODE_SENT',
+  'SESSION_STARTED',
+  'SESSION_REAUTHENTICATED',
+  'IDPUSER_LINK_FAILED',
+  'USER_LOCKED',
+  'USER_UNLOCKED',
+]
+
+/** The events of a user, newest first: all, or those of sign-ins. */
+export function UserEvents({
+  userId,
+  query,
+  isAttempts,
+}: {
+  userId: string
+  query: userEvents_events$key
+  isAttempts: boolean
+}) {
+  const { data, loadNext, hasNext, isLoadingNext } = usePaginationFragment<
+    userEventsPageQuery,
+    userEvents_events$key
+  >(
+    graphql`
+      fragment userEvents_events on Query
+      @argumentDefinitions(
+        userId: { type: "ID!" }
+        types: { type: "[EventType!]" }
+        after: { type: "String" }
+        first: { type: "Int", defaultValue: 50 }
+      )
+      @refetchable(queryName: "userEventsPageQuery") {
+        events(
+          first: $first
+          after: $after
+          filter: { subjectId: $userId, types: $types }
+          direction: DESC
+        ) @connection(key: "userEvents_events", filters: ["filter"]) {
+          edges {
+            node {
+              id
+              ...eventList_event
+            }
+          }
+        }
+      }
+    `,
+    query,
+  )
+  if (!data.events) return <p className="empty">You may not read the log.</p>
+  return (
+    <section className="card">
+      <nav className="chips" aria-label="Which events">
+        {[
+          ['All', undefined],
+          ['Sign-in attempts', 'attempts'],
+        ].map(([label, only]) => (
+          <Link
+            key={label}
+            className="chip"
+            to="/users/$userId"
+            params={{ userId }}
+            search={{ tab: 'events', only }}
+            aria-current={(only === 'attempts') === isAttempts ? 'true' : undefined}
+          >
+            {label}
+          </Link>
+        ))}
+      </nav>
+      <EventList events={data.events.edges.map(({ node }) => node)} about={userId} />
+      <MoreRows hasMore={hasNext} isLoading={isLoadingNext} load={() => void loadNext(50)} />
+    </section>
+  )
+}

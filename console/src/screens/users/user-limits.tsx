@@ -1,0 +1,89 @@
+import { graphql, useFragment } from 'react-relay/hooks'
+import type { userLimits_user$key } from '../../generated/userLimits_user.graphql.ts'
+import type { userLimitsResetMutation } from '../../generated/userLimitsResetMutation.graphql.ts'
+import { ProblemText } from '../../parts/form.tsx'
+import { useProblemMutation } from '../../parts/mutation.ts'
+import { notify } from '../../parts/notices.tsx'
+import { Time } from '../../parts/time.tsx'
+
+/** How many codes were requested and guessed wrong, and until when this restricts the user. */
+export function UserLimits({
+  user: key,
+  mayChange,
+  onChange,
+}: {
+  user: userLimits_user$key
+  mayChange: boolean
+  onChange: () => void
+}) {
+  const { id, signInLimits } = useFragment(
+    graphql`
+      fragment userLimits_user on User {
+        id
+        signInLimits {
+          channel
+          sentCodes
+          wrongGuesses
+          codesAgainAt
+          longCodesUntil
+        }
+      }
+    `,
+    key,
+  )
+  const reset = useProblemMutation<userLimitsResetMutation>(graphql`
+    mutation userLimitsResetMutation($userId: ID!) {
+      resetSignInLimits(input: { userId: $userId }) {
+        ... on ResetSignInLimitsPayload {
+          userId
+        }
+        ... on UserError {
+          message
+        }
+      }
+    }
+  `)
+  if (!signInLimits || signInLimits.length === 0) return null
+  const isUsed = signInLimits.some(({ sentCodes, wrongGuesses }) => sentCodes > 0 || wrongGuesses > 0)
+  return (
+    <section className="card">
+      <h2>
+        Limits of codes
+        {mayChange && (
+          <button
+            type="button"
+            className="button quiet"
+            disabled={!isUsed || reset.isRunning}
+            onClick={() =>
+              reset.run({ userId: id }, () => {
+                notify('The limits are reset.')
+                onChange()
+              })
+            }
+          >
+            Reset
+          </button>
+        )}
+      </h2>
+      <ProblemText problem={reset.problem} />
+      <ul className="sessions">
+        {signInLimits.map(({ channel, sentCodes, wrongGuesses, codesAgainAt, longCodesUntil }) => (
+          <li key={channel}>
+            <div>
+              <strong>{channel === 'SMS' ? 'Text messages' : 'Email'}</strong>
+              <span>
+                {sentCodes} codes requested in this hour · {wrongGuesses} wrong guesses
+              </span>
+            </div>
+            {codesAgainAt && (
+              <span className="badge danger">
+                sent again <Time at={codesAgainAt} />
+              </span>
+            )}
+            {longCodesUntil && <span className="badge warning">ten digits</span>}
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}

@@ -1,0 +1,238 @@
+import { type FormEvent, useState } from 'react'
+import { graphql, useFragment } from 'react-relay/hooks'
+import type { userProfile_user$data, userProfile_user$key } from '../../generated/userProfile_user.graphql.ts'
+import type {
+  UpdateUserInput,
+  userProfileSaveMutation,
+} from '../../generated/userProfileSaveMutation.graphql.ts'
+import { ProblemText } from '../../parts/form.tsx'
+import { useProblemMutation } from '../../parts/mutation.ts'
+import { notify } from '../../parts/notices.tsx'
+import type { Problem } from '../../parts/result.ts'
+import { useMay } from '../../shell/viewer-scopes.ts'
+import { findJsonProblem, GROUPS, type ProfileField, ProfileFields, type Values } from './profile-fields.tsx'
+
+const FIELDS = GROUPS.flatMap(({ fields }) => fields)
+/** A checkbox shows no problem. */
+const SHOWN_BY_FIELDS = FIELDS.flatMap(({ name, kind }) =>
+  kind === 'flag' ? [] : (name.split('.')[0] ?? ''),
+)
+
+/** The fields of a user as the texts that inputs have. */
+function toValues(user: userProfile_user$data): Values {
+  const read = ({ name, kind }: ProfileField): string => {
+    const [member = '', part] = name.split('.')
+    const value = (user as Record<string, unknown>)[member]
+    const field = part && value ? (value as Record<string, unknown>)[part] : part ? null : value
+    if (kind === 'json') return JSON.stringify(field ?? {}, null, 2)
+    return field === null || field === undefined ? '' : String(field)
+  }
+  return Object.fromEntries(FIELDS.map((field) => [field.name, read(field)]))
+}
+
+/** The input for changed fields; an empty text unsets a field. */
+function toInput(values: Values): Record<string, unknown> {
+  const input: Record<string, unknown> = {}
+  for (const { name, kind } of FIELDS) {
+    const text = values[name]
+    if (text === undefined) continue
+    const value =
+      kind === 'json'
+        ? JSON.parse(text)
+        : kind === 'flag'
+          ? text === 'true'
+          : text.trim() === ''
+            ? null
+            : text.trim()
+    const [member = '', part] = name.split('.')
+    input[member] = part ? { ...(input[member] as object), [part]: value } : value
+  }
+  return input
+}
+
+/**
+ * The profile and the metadata of a user. When somebody else saves meanwhile, each field that both changed shows theirs and
+ * mine, to be chosen.
+ */
+export function UserProfile({
+  user: key,
+  mayChange,
+  onConflict,
+}: {
+  user: userProfile_user$key
+  mayChange: boolean
+  onConflict: () => void
+}) {
+  const user = useFragment(
+    graphql`
+      fragment userProfile_user on User {
+        id
+        updatedAt
+        name
+        givenName
+        middleName
+        familyName
+        nickname
+        preferredUsername
+        email
+        emailVerified
+        phoneNumber
+        phoneNumberVerified
+        gender
+        birthdate
+        locale
+        zoneinfo
+        picture
+        profile
+        website
+        address {
+          formatted
+          streetAddress
+          locality
+          region
+          postalCode
+          country
+        }
+        userMetadata
+        appMetadata
+      }
+    `,
+    key,
+  )
+  const save = useProblemMutation<userProfileSaveMutation>(graphql`
+    mutation userProfileSaveMutation($input: UpdateUserInput!) {
+      updateUser(input: $input) {
+        ... on UpdateUserPayload {
+          user {
+            id
+            ...userProfile_user
+          }
+        }
+        ... on UserError {
+          message
+        }
+        ... on ConflictError {
+          fields {
+            field
+            description
+          }
+        }
+        ... on ValidationError {
+          fields {
+            field
+            description
+          }
+        }
+      }
+    }
+  `)
+  const maySeeAppMetadata = useMay('users:read_app_metadata')
+  const current = toValues(user)
+  /** What was entered, and what the fields were when the first of it was. */
+  const [entered, setEntered] = useState<Values>({})
+  const [base, setBase] = useState<Values>(current)
+  const [kept, setKept] = useState<Record<string, 'mine' | 'theirs'>>({})
+  const isChanged = Object.keys(entered).length > 0
+  const before = isChanged ? base : current
+  const isTheirs = (name: string): boolean => current[name] !== before[name]
+  const conflicts = Object.keys(entered).filter((name) => isTheirs(name) && current[name] !== entered[name])
+  const others = isChanged ? Object.keys(current).filter((name) => isTheirs(name) && !(name in entered)) : []
+  const broken = Object.entries(entered).flatMap(([name, text]) => {
+    const description = FIELDS.some((field) => field.name === name && field.kind === 'json')
+      ? findJsonProblem(text)
+      : null
+    return description ? [{ field: name, description }] : []
+  })
+  const change = (name: string, text: string): void => {
+    if (!isChanged) setBase(current)
+    setEntered(({ [name]: _, ...rest }) => (text === before[name] ? rest : { ...rest, [name]: text }))
+  }
+  const reset = () => {
+    setEntered({})
+    setKept({})
+  }
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    const mine = Object.fromEntries(Object.entries(entered).filter(([name]) => kept[name] !== 'theirs'))
+    if (Object.keys(mine).length === 0) return reset()
+    const input = { ...toInput(mine), userId: user.id, expectedUpdatedAt: user.updatedAt } as UpdateUserInput
+    save.run(
+      { input },
+      () => {
+        reset()
+        notify('The profile is saved.')
+      },
+      ({ fields }) => fields.some(({ field }) => field === 'expectedUpdatedAt') && onConflict(),
+    )
+  }
+  const isOutdated = save.problem?.fields.some(({ field }) => field === 'expectedUpdatedAt')
+  const problem: Problem | null =
+    broken.length > 0
+      ? { message: 'The metadata cannot be saved.', fields: broken }
+      : isOutdated
+        ? { message: 'Somebody else saved meanwhile. Save again to add your changes.', fields: [] }
+        : save.problem
+  const isUndecided = conflicts.some((name) => !kept[name])
+  const groups = GROUPS.map((group) => ({
+    ...group,
+    fields: group.fields.filter(({ name }) => name !== 'appMetadata' || maySeeAppMetadata),
+  }))
+  const labelOf = (name: string): string => FIELDS.find((field) => field.name === name)?.label ?? name
+  return (
+    <form onSubmit={submit} noValidate className="card profile">
+      <fieldset disabled={!mayChange} className="plain">
+        <legend className="hidden">Profile</legend>
+        <ProfileFields
+          groups={groups}
+          values={{ ...current, ...entered }}
+          problem={problem}
+          onChange={change}
+        />
+      </fieldset>
+      {others.length > 0 && (
+        <p className="hint" role="status">
+          Somebody else has changed {others.map(labelOf).join(', ')} meanwhile. This is kept.
+        </p>
+      )}
+      {conflicts.length > 0 && (
+        <section className="problem" role="alert" aria-label="Conflict">
+          <p>Somebody else saved other values meanwhile. Choose for each field, and save again.</p>
+          {conflicts.map((name) => (
+            <fieldset key={name} className="conflict">
+              <legend>{labelOf(name)}</legend>
+              {(['theirs', 'mine'] as const).map((side) => (
+                <label key={side}>
+                  <input
+                    type="radio"
+                    name={`conflict-${name}`}
+                    checked={kept[name] === side}
+                    onChange={() => setKept((former) => ({ ...former, [name]: side }))}
+                  />{' '}
+                  {side === 'theirs' ? 'Theirs' : 'Mine'}:{' '}
+                  <code>{(side === 'theirs' ? current[name] : entered[name]) || '(empty)'}</code>
+                </label>
+              ))}
+            </fieldset>
+          ))}
+        </section>
+      )}
+      {conflicts.length === 0 && <ProblemText problem={problem} shown={SHOWN_BY_FIELDS} />}
+      {mayChange ? (
+        <div className="actions">
+          <button
+            type="submit"
+            className="button"
+            disabled={!isChanged || isUndecided || broken.length > 0 || save.isRunning}
+          >
+            {conflicts.length > 0 ? 'Save again' : 'Save'}
+          </button>
+          <button type="button" className="button quiet" disabled={!isChanged} onClick={reset}>
+            Discard
+          </button>
+        </div>
+      ) : (
+        <p className="hint">You may not change this user.</p>
+      )}
+    </form>
+  )
+}
