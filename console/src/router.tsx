@@ -62,6 +62,16 @@ const signIn = createRoute({
   component: lazyRouteComponent(() => import('./screens/sign-in/sign-in-screen.tsx'), 'SignInScreen'),
 })
 
+const providers = createRoute({
+  getParentRoute: () => root,
+  path: '/providers',
+  validateSearch: (search: Record<string, unknown>): { open?: string; type?: string } => ({
+    open: readText(search, 'open'),
+    type: readText(search, 'type'),
+  }),
+  component: lazyRouteComponent(() => import('./screens/providers/providers-screen.tsx'), 'ProvidersScreen'),
+})
+
 const settings = createRoute({
   getParentRoute: () => root,
   path: '/settings',
@@ -69,7 +79,7 @@ const settings = createRoute({
 })
 
 export const router = createRouter({
-  routeTree: root.addChildren([start, users, user, sessions, log, signIn, settings]),
+  routeTree: root.addChildren([start, users, user, sessions, log, signIn, providers, settings]),
   basepath: CONSOLE_PATH,
   defaultErrorComponent: Failure,
   scrollRestoration: true,

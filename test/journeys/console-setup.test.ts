@@ -1,9 +1,17 @@
 import { describe, expect } from 'vitest'
+import { buildCallbackUrl } from '../../src/idps/callback-url.ts'
 import { getSettings, updateSettings } from '../../src/tenants/settings.ts'
 import { runAxe } from '../support/axe.ts'
 import { noBrowser, ORIGIN, PHONE } from '../support/browser.ts'
-import { prepareConsole, SHOWN, test } from '../support/console-journey.ts'
+import { test as base, prepareConsole, SHOWN } from '../support/console-journey.ts'
 import { photograph } from '../support/journey.ts'
+import { startUpstream } from '../support/upstream.ts'
+
+const test = base.extend('upstream', { scope: 'file' }, async ({ acme }, { onCleanup }) => {
+  const upstream = await startUpstream(undefined, [buildCallbackUrl(acme, 'partner')])
+  onCleanup(upstream.close)
+  return upstream
+})
 
 test.beforeAll(({ ctx }) => prepareConsole({ ctx }))
 
@@ -111,13 +119,48 @@ describe.skipIf(noBrowser)('the settings in the console', () => {
     expect(await support.page.getByRole('link', { name: 'Sign-in' }).count()).toBe(0)
   })
 
+  test('add an identity provider, say what it lacks, test it, and delete it by its name', async ({
+    acme,
+    openConsole,
+    upstream,
+  }) => {
+    const { page, errors } = await openConsole('admin', '/providers')
+    await page.getByRole('link', { name: 'Add OpenID Connect' }).click()
+    await page.getByLabel('Id', { exact: true }).fill('partner')
+    await page.getByRole('button', { name: buildCallbackUrl(acme, 'partner') }).waitFor()
+    await page.getByLabel('Issuer').fill('nowhere')
+    await page.getByRole('button', { name: 'Add', exact: true }).click()
+    await expect.poll(() => page.locator('.field-problem').count(), SHOWN).toBe(2)
+    await page.getByLabel('Name on the button').fill('Partner')
+    await page.getByLabel('Issuer').fill(upstream.issuer)
+    await page.getByRole('button', { name: 'Add', exact: true }).click()
+    await page.getByText('Missing: Client id').first().waitFor(SHOWN)
+    await page.getByLabel('Client id').fill(upstream.client.clientId)
+    await page.getByLabel('Client secret').fill('wrong')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Complete').first().waitFor(SHOWN)
+    await page.getByRole('button', { name: 'Test' }).click()
+    await page.getByText('A sign-in fails.').waitFor(SHOWN)
+    await page.getByLabel('Client secret').fill(upstream.client.clientSecret)
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Partner is saved.').first().waitFor()
+    await page.getByRole('button', { name: 'Test' }).click()
+    await page.getByText('Nothing failed.').waitFor(SHOWN)
+    await photograph(page, 'console-provider')
+    await page.getByRole('button', { name: 'Delete' }).click()
+    await page.getByLabel('Type “Partner” to confirm').fill('Partner')
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
+    await page.getByText('None yet.').waitFor(SHOWN)
+    expect(errors).toEqual([])
+  })
+
   test('have no finding of axe, in both schemes and on a phone', async ({ acme, openConsole }) => {
     const { page, errors } = await openConsole('admin')
     const refused: string[] = []
     page.on('console', (message) => {
       if (/Content Security Policy/.test(message.text())) refused.push(message.text())
     })
-    for (const path of ['/sign-in', '/settings']) {
+    for (const path of ['/sign-in', '/settings', '/providers?type=APPLE']) {
       await page.goto(`${ORIGIN}/${acme}/console${path}`)
       await page.getByRole('heading', { level: 1 }).waitFor()
       for (const [colorScheme, size] of [
@@ -129,7 +172,7 @@ describe.skipIf(noBrowser)('the settings in the console', () => {
         expect([path, colorScheme, (await runAxe(page)).violations]).toEqual([path, colorScheme, []])
         const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
         expect([path, overflow]).toEqual([path, 0])
-        await photograph(page, `console${path.replaceAll('/', '-')}-${colorScheme}`)
+        await photograph(page, `console${path.replaceAll(/\W/g, '-')}-${colorScheme}`)
       }
     }
     expect([errors, refused]).toEqual([[], []])

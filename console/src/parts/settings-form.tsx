@@ -421,15 +421,19 @@ function trimLines(value: unknown): unknown {
 
 const toInput = (settings: Partial<Settings>): Input => trimLines(settings) as Input
 
-/** Asks before the screen, or the page, is left with changes that are not saved. */
-export function LeavingGuard() {
+/**
+ * Asks before the screen, or the page, is left with changes that are not saved. `isInSearch`: the search of the URL says
+ * which object is edited.
+ */
+export function LeavingGuard({ isInSearch = false }: { isInSearch?: boolean }) {
   const { history } = useRouter()
   const [answer, setAnswer] = useState<((stays: boolean) => void) | null>(null)
   useEffect(
     () =>
       history.block({
         blockerFn: ({ currentLocation, nextLocation }) =>
-          currentLocation.pathname === nextLocation.pathname
+          currentLocation.pathname === nextLocation.pathname &&
+          (!isInSearch || currentLocation.href === nextLocation.href)
             ? false
             : new Promise<boolean>((resolve) =>
                 setAnswer(() => (stays: boolean) => {
@@ -439,7 +443,7 @@ export function LeavingGuard() {
               ),
         enableBeforeUnload: true,
       }),
-    [history],
+    [history, isInSearch],
   )
   if (!answer) return null
   return (

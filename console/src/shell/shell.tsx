@@ -13,7 +13,7 @@ import { applyTheme, getTheme, type Theme } from './theme.ts'
 import { type Scope, ViewerScopes } from './viewer-scopes.ts'
 
 type Area = {
-  to: '/' | '/users' | '/sessions' | '/log' | '/sign-in' | '/settings'
+  to: '/' | '/users' | '/sessions' | '/log' | '/sign-in' | '/providers' | '/settings'
   label: string
   scope: Scope | null
 }
@@ -23,6 +23,7 @@ const AREAS: readonly Area[] = [
   { to: '/sessions', label: 'Sessions', scope: 'sessions:read' },
   { to: '/log', label: 'Log', scope: 'events:read' },
   { to: '/sign-in', label: 'Sign-in', scope: 'tenant:read' },
+  { to: '/providers', label: 'Providers', scope: 'idps:read' },
   { to: '/settings', label: 'Tenant', scope: 'tenant:read' },
 ]
 

@@ -1,0 +1,326 @@
+import { getRouteApi, Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import { graphql, useLazyLoadQuery } from 'react-relay/hooks'
+import { deployment } from '../../config.ts'
+import type { providersScreenDeleteMutation } from '../../generated/providersScreenDeleteMutation.graphql.ts'
+import type { providersScreenQuery } from '../../generated/providersScreenQuery.graphql.ts'
+import type { providersScreenSubscription } from '../../generated/providersScreenSubscription.graphql.ts'
+import type { providersScreenTestMutation } from '../../generated/providersScreenTestMutation.graphql.ts'
+import { CopiedText } from '../../parts/copied-text.tsx'
+import { ConfirmedButton } from '../../parts/dialog.tsx'
+import { ProblemText } from '../../parts/form.tsx'
+import { useLive } from '../../parts/live-events.ts'
+import { useProblemMutation } from '../../parts/mutation.ts'
+import { notify } from '../../parts/notices.tsx'
+import { useMay } from '../../shell/viewer-scopes.ts'
+import { EditedProvider, NewProvider, type Provider } from './provider-form.tsx'
+import { describeMissing, PROVIDER_TYPES } from './provider-types.ts'
+import './providers.css'
+
+const route = getRouteApi('/providers')
+
+/** The identity providers of the tenant: the gallery, those that are set up, and one of them. */
+export function ProvidersScreen() {
+  const { open, type } = route.useSearch()
+  const navigate = route.useNavigate()
+  const mayWrite = useMay('idps:write')
+  const [generation, setGeneration] = useState(0)
+  const { viewer, tenant, identityProviders } = useLazyLoadQuery<providersScreenQuery>(
+    graphql`
+      query providersScreenQuery {
+        viewer {
+          eventPosition
+        }
+        tenant {
+          id
+          settings {
+            signInMethods
+          }
+        }
+        identityProviders(first: 200) @connection(key: "providersScreen_identityProviders") {
+          __id
+          edges {
+            node {
+              ...providerForm_provider @relay(mask: false)
+            }
+          }
+        }
+      }
+    `,
+    {},
+    { fetchKey: generation, fetchPolicy: 'store-and-network' },
+  )
+  useLive<providersScreenSubscription>({
+    subscription: graphql`
+      subscription providersScreenSubscription($after: String) {
+        events(types: [IDP_CREATED, IDP_UPDATED, IDP_DELETED], after: $after) {
+          id
+          position
+        }
+      }
+    `,
+    variables: { after: viewer?.eventPosition },
+    onNext: () => setGeneration((former) => former + 1),
+  })
+  if (!identityProviders) return <p className="empty">You may not read identity providers.</p>
+  const providers = identityProviders.edges.map(({ node }) => node)
+  const connections = [identityProviders.__id]
+  const opened = providers.find(({ id }) => id === open)
+  return (
+    <section className="screen">
+      <header className="screen-head">
+        <h1>Providers</h1>
+        {mayWrite && open && (
+          <Link to="/providers" search={{}} className="button quiet">
+            Add a provider
+          </Link>
+        )}
+      </header>
+      {tenant && providers.length > 0 && !tenant.settings.signInMethods.includes('PROVIDER') && (
+        <p className="problem">
+          The page shows no provider, because <Link to="/sign-in">the sign-in</Link> does not have the method.
+        </p>
+      )}
+      {mayWrite && !open && (
+        <ul className="gallery" aria-label="Add a provider">
+          {Object.entries(PROVIDER_TYPES).map(([name, { label, advice }]) => (
+            <li key={name}>
+              <Link
+                to="/providers"
+                search={{ type: name }}
+                className="card"
+                aria-current={type === name ? 'true' : undefined}
+              >
+                <strong>Add {label}</strong>
+                <span>{advice}</span>
+              </Link>
+            </li>
+          ))}
+        </ul>
+      )}
+      <div className="columns">
+        <section className="card">
+          <h2>
+            Set up <span className="badge">{providers.length}</span>
+          </h2>
+          {providers.length === 0 && (
+            <p className="empty">None yet. Its button appears on the page when nothing is missing.</p>
+          )}
+          <ul className="providers">
+            {providers.map((provider) => (
+              <li key={provider.id}>
+                <Link
+                  to="/providers"
+                  search={{ open: provider.id }}
+                  aria-current={provider.id === open ? 'true' : undefined}
+                >
+                  <strong>{provider.name}</strong>
+                  <span>
+                    {PROVIDER_TYPES[provider.type]?.label ?? provider.type} · {provider.id}
+                  </span>
+                </Link>
+                <Health provider={provider} />
+              </li>
+            ))}
+          </ul>
+        </section>
+        <div>
+          {type && mayWrite && type in PROVIDER_TYPES && (
+            <NewProvider
+              key={type}
+              type={type}
+              connections={connections}
+              onDone={(id) => void navigate({ search: { open: id } })}
+              onCancel={() => void navigate({ search: {} })}
+            />
+          )}
+          {opened && (
+            <OneProvider
+              key={opened.id}
+              provider={opened}
+              connections={connections}
+              onDeleted={() => void navigate({ search: {} })}
+            />
+          )}
+          {open && !opened && (
+            <p className="empty card">There is no such provider. It may have been deleted.</p>
+          )}
+        </div>
+      </div>
+    </section>
+  )
+}
+
+const Health = ({ provider: { missing } }: { provider: Provider }) =>
+  missing.length === 0 ? (
+    <span className="badge calm">Complete</span>
+  ) : (
+    <span className="badge warning">Missing: {missing.map(describeMissing).join(', ')}</span>
+  )
+
+function OneProvider({
+  provider,
+  connections,
+  onDeleted,
+}: {
+  provider: Provider
+  connections: string[]
+  onDeleted: () => void
+}) {
+  const mayWrite = useMay('idps:write')
+  const remove = useProblemMutation<providersScreenDeleteMutation>(graphql`
+    mutation providersScreenDeleteMutation($idpId: ID!, $connections: [ID!]!) {
+      deleteIdentityProvider(input: { idpId: $idpId }) {
+        ... on DeleteIdentityProviderPayload {
+          deletedIdentityProviderId @deleteEdge(connections: $connections)
+        }
+        ... on UserError {
+          message
+        }
+      }
+    }
+  `)
+  return (
+    <>
+      <section className="card">
+        <h2>
+          {provider.name} <Health provider={provider} />
+        </h2>
+        <dl className="facts urls">
+          <dt>Callback</dt>
+          <dd>
+            <CopiedText text={provider.callbackUrl} />
+          </dd>
+          <dt>Logout</dt>
+          <dd>
+            <CopiedText text={provider.logoutCallbackUrl} />
+          </dd>
+          <dt>Back-channel logout</dt>
+          <dd>
+            <CopiedText text={provider.backchannelLogoutUrl} />
+          </dd>
+        </dl>
+        {mayWrite && <ProviderTest idpId={provider.id} />}
+      </section>
+      <section className="card">
+        <h2>Settings</h2>
+        <fieldset className="plain" disabled={!mayWrite}>
+          <EditedProvider provider={provider} />
+        </fieldset>
+      </section>
+      {mayWrite && (
+        <section className="card">
+          <ConfirmedButton
+            label="Delete"
+            title={`Delete ${provider.name}?`}
+            consequence={
+              <p>
+                Its users can no longer sign in with it, and their links are deleted. Sessions go on. Nothing
+                brings it back.
+              </p>
+            }
+            name={provider.name}
+            isRunning={remove.isRunning}
+            problem={remove.problem}
+            onConfirm={(close) =>
+              remove.run({ idpId: provider.id, connections }, () => {
+                close()
+                notify(`${provider.name} is deleted.`)
+                onDeleted()
+              })
+            }
+          />
+        </section>
+      )}
+    </>
+  )
+}
+
+const CHECK_WORDS: Readonly<Record<string, string>> = {
+  FIELDS: 'Fields',
+  DISCOVERY: 'Metadata',
+  KEYS: 'Keys',
+  AUTHORIZATION: 'Authorization endpoint',
+  TOKEN: 'Token endpoint',
+  USERINFO: 'Userinfo endpoint',
+  CLIENT: 'Client id and secret',
+}
+const STATUS_WORDS: Readonly<Record<string, readonly [sign: string, word: string, kind: string]>> = {
+  PASSED: ['✓', 'passed', 'calm'],
+  FAILED: ['✕', 'failed', 'danger'],
+  UNKNOWN: ['?', 'unknown', ''],
+}
+
+/** Asks the provider as a sign-in would, and says what was found. */
+function ProviderTest({ idpId }: { idpId: string }) {
+  const [result, setResult] = useState<
+    providersScreenTestMutation['response']['testIdentityProvider'] | null
+  >(null)
+  const test = useProblemMutation<providersScreenTestMutation>(graphql`
+    mutation providersScreenTestMutation($idpId: ID!) {
+      testIdentityProvider(input: { idpId: $idpId }) {
+        ... on TestIdentityProviderPayload {
+          succeeded
+          findings {
+            check
+            status
+            cause
+            description
+          }
+        }
+        ... on UserError {
+          message
+        }
+      }
+    }
+  `)
+  return (
+    <div className="test">
+      <div className="actions">
+        <button
+          type="button"
+          className="button"
+          disabled={test.isRunning}
+          onClick={() => test.run({ idpId }, (response) => setResult(response.testIdentityProvider))}
+        >
+          {test.isRunning ? 'Asking the provider…' : 'Test'}
+        </button>
+        <a
+          className="button quiet"
+          href={`${deployment.issuer}/account/sign-in-methods`}
+          target="_blank"
+          rel="noreferrer"
+        >
+          Connect my own account ↗
+        </a>
+      </div>
+      <ProblemText problem={test.problem} />
+      <div role="status">
+        {result?.findings && (
+          <>
+            <p>
+              {result.succeeded
+                ? 'Nothing failed. A sign-in also needs the callback URL to be registered there, which only a sign-in shows.'
+                : 'A sign-in fails.'}
+            </p>
+            <ul className="findings">
+              {result.findings.map(({ check, status, description }) => {
+                const [sign = '?', word = status, kind = ''] = STATUS_WORDS[status] ?? []
+                return (
+                  <li key={check}>
+                    <span className={`badge ${kind}`}>
+                      <span aria-hidden="true">{sign}</span> {word}
+                    </span>
+                    <span>
+                      <strong>{CHECK_WORDS[check] ?? check}:</strong> {description}
+                    </span>
+                  </li>
+                )
+              })}
+            </ul>
+          </>
+        )}
+      </div>
+    </div>
+  )
+}
