@@ -38,7 +38,7 @@ describe('the scale of a scrollbar', () => {
     }
   })
 
-  test('is that of the list at both ends, so that a wheel meets them where the rows do', () => {
+  test('is that of the list at both ends, so that a wheel reaches the first and the last row', () => {
     for (const distance of [0, 1, 5000, 200_000]) {
       expect(scale.toTop(distance)).toBe(distance)
       expect(scale.toTop(maxScrollTop - distance)).toBe(scale.maxTop - distance)
