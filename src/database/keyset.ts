@@ -87,13 +87,16 @@ export function buildBounds({ value, from, before }: KeysetOrder, sought?: 'ASC'
   ]
 }
 
-/** One index scan over the rows that have a value, or over those without one. */
+/**
+ * One index scan over the rows that have a value, or over those without one. The index of a unique order has values only:
+ * without the ids, rows before a page by offset are not read.
+ */
 function buildScan(
   source: KeysetSource,
   order: KeysetOrder,
   paging: Paging,
   bind: BindParameter,
-  hasValue: boolean,
+  { hasValue, hasId }: { hasValue: boolean; hasId: boolean },
 ): string {
   const direction = getSqlDirection(order, paging)
   const seek = getSeekKey(paging)
@@ -107,7 +110,7 @@ function buildScan(
   const keys = order.value === null ? [] : [order.value]
   const by = order.unique && hasValue ? keys : [...keys, order.id]
   const columns = [
-    `${order.id} AS "id"`,
+    `${hasId || !hasValue ? order.id : 'NULL::text'} AS "id"`,
     `${order.value ?? 'NULL::text'} AS "value"`,
     ...(source.columns ? [source.columns] : []),
   ]
@@ -116,14 +119,23 @@ function buildScan(
 }
 
 /** The scans in list order: rows without a value come last, or first in a backward read. */
-function buildScans(source: KeysetSource, order: KeysetOrder, paging: Paging, bind: BindParameter): string[] {
+function buildScans(
+  source: KeysetSource,
+  order: KeysetOrder,
+  paging: Paging,
+  bind: BindParameter,
+  hasId: boolean,
+): string[] {
   const isMixed = order.nullable && order.from === undefined && order.before === undefined
   const parts = isMixed ? [true, false] : [true]
   if (isBackward(paging)) parts.reverse()
   const seek = getSeekKey(paging)
   const start = isMixed && seek ? parts.indexOf(seek.value !== null) : 0
-  return parts.slice(start).map((hasValue) => buildScan(source, order, paging, bind, hasValue))
+  return parts.slice(start).map((hasValue) => buildScan(source, order, paging, bind, { hasValue, hasId }))
 }
+
+/** Rows of a list, counted from its start or its end. */
+export type RowWindow = { offset: number; limit: number }
 
 /** The page sizes that most callers use. */
 const COMMON_SIZES = new Set([10, 20, 25, 50, 100])
@@ -139,18 +151,25 @@ const buildLimit = (rows: number, bind: BindParameter): string =>
  * SELECT of one page and one extra row: `id`, `value` and the columns of the source, from the index in list
  * order (in reverse for a page before a cursor, as `toPageRows` expects). By cursor it reads only the page;
  * by offset it reads the index up to the page, so leave `columns` out and join the rows. The outer statement
- * must order by `buildKeysetSort`. Timestamps must be timestamptz(3), the precision of JavaScript. Send it by
- * `unpreparedSql`: a generic plan may sort instead of using the index.
+ * must order by `buildKeysetSort`. With `fromEnd`, the window of a page by offset, the index is read from the end of the list.
+ * Timestamps must be timestamptz(3), the precision of JavaScript. Send it by `unpreparedSql`: a generic plan may sort instead of
+ * using the index.
  */
 export function buildKeysetPage(
   source: KeysetSource,
   order: KeysetOrder,
   paging: Paging,
   bind: BindParameter,
+  fromEnd?: RowWindow,
 ): string {
-  const arms = buildScans(source, order, paging, bind)
-  const offset = paging.mode === 'offset' ? `${bind(paging.page * paging.pageSize)}::bigint` : null
-  const limit = buildLimit(paging.pageSize + 1, bind)
+  const scanned: Paging = fromEnd
+    ? { mode: 'cursor', pageSize: paging.pageSize, backward: true, seek: null, limit: paging.limit }
+    : paging
+  const isByValue = paging.mode === 'offset' && order.unique === true
+  const arms = buildScans(source, order, scanned, bind, !isByValue)
+  const skipped = fromEnd?.offset ?? (paging.mode === 'offset' ? paging.page * paging.pageSize : null)
+  const offset = skipped === null ? null : `${bind(skipped)}::bigint`
+  const limit = fromEnd ? `${bind(fromEnd.limit)}::int` : buildLimit(paging.pageSize + 1, bind)
   const needed = offset ? `${offset} + ${limit}` : limit
   const { each } = source
   const [first, ...others] = arms
@@ -159,10 +178,13 @@ export function buildKeysetPage(
   // A limit on each scan keeps their order: the first scan is read first.
   const bounded = arms.map((arm) =>
     each
-      ? `(SELECT k.* FROM ${each}, LATERAL (${arm} LIMIT ${needed}) k ORDER BY ${buildKeysetSort(order, paging, 'k')} LIMIT ${needed})`
+      ? `(SELECT k.* FROM ${each}, LATERAL (${arm} LIMIT ${needed}) k ORDER BY ${buildKeysetSort(order, scanned, 'k')} LIMIT ${needed})`
       : `(${arm} LIMIT ${needed})`,
   )
-  return `SELECT * FROM (${bounded.join(' UNION ALL ')}) "arms" ${offset ? `OFFSET ${offset} ` : ''}LIMIT ${limit}`
+  const page = `SELECT * FROM (${bounded.join(' UNION ALL ')}) "arms" ${offset ? `OFFSET ${offset} ` : ''}LIMIT ${limit}`
+  return isByValue
+    ? `SELECT COALESCE(p."id", (SELECT ${order.id} FROM ${source.from} WHERE ${source.where} AND ${order.value} = p."value")) AS "id", p."value" FROM (${page}) p`
+    : page
 }
 
 /** ORDER BY of the rows of `buildKeysetPage`; `keys` is its alias in FROM. */

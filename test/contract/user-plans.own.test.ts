@@ -20,6 +20,7 @@ import {
   BATCH,
   captureStatements,
   explain,
+  explainForValues,
   type Plan,
   type PlanNode,
   type Statement,
@@ -239,6 +240,32 @@ describe.skipIf(!process.env.DATABASE_URL)('a list of users', () => {
           assertPlan(plan, one, 'page')
           expect(plan.buffers, plan.text).toBeLessThan(1.3 * (first[index]?.buffers ?? 0) + 30)
         }
+    },
+  )
+})
+
+describe.skipIf(!process.env.DATABASE_URL)('a page by offset that is nearer to the end of all users', () => {
+  const ofFields = cases.filter(({ list }) => list.by.length === 0 && list.order !== 'id')
+  const AFTER = 1000
+
+  test.for(ofFields.map((one) => [one.title, one] as const))(
+    'reads the rows after it only: %s',
+    async ([, { args }], { admin, users }) => {
+      const page = (USERS - AFTER) / PAGE_SIZE
+      const [count, statement, ...rest] = await captureStatements(() =>
+        listUsers(users, { ...args, page, pageSize: PAGE_SIZE }),
+      )
+      expect([count?.text, rest]).toEqual([expect.stringContaining('"UserCount"'), []])
+      for (const [name, value] of Object.entries(LIST_SETTINGS)) await admin.query(`SET ${name} = ${value}`)
+      const { nodes, text } = await explainForValues(admin, statement as Statement)
+      const reads = nodes
+        .filter(isScan)
+        .map((node) => (node['Actual Rows'] ?? 0) * (node['Actual Loops'] ?? 0))
+      // The rows after it, those of the page, and those that are added to their keys.
+      expect(
+        reads.reduce((sum, read) => sum + read, 0),
+        text,
+      ).toBeLessThanOrEqual(AFTER + 3 * (PAGE_SIZE + 1))
     },
   )
 })

@@ -1,8 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect } from 'vitest'
 import type { Ctx } from '../../src/context/context.ts'
+import { ReadLimit } from '../../src/core/network/read-limit.ts'
 import type { ListArgs } from '../../src/schema/page.ts'
+import type { UserOrderField } from '../../src/users/list/user-filter.fields.ts'
+import { buildUserPageStatement, countFromEnd } from '../../src/users/list/user-list.sql.ts'
 import { listUsers } from '../../src/users/list/user-list.ts'
+import { selectUserList } from '../../src/users/list/user-list-plans.ts'
 import { sql } from '../support/database.ts'
 import { test } from '../support/fixtures.ts'
 import { toIds, walkByCursor } from '../support/user-pages.ts'
@@ -16,6 +20,29 @@ async function walkByPage(ctx: Ctx, args: ListArgs, pageSize: number): Promise<s
     if (!hasNextPage) return ids
   }
   throw new Error('the list has no end')
+}
+
+/** The ids of all pages by number of all users in an order, each read from the end of the list. */
+async function walkFromEnd(
+  { tenant, db }: Ctx,
+  { orderBy, descending }: { orderBy: UserOrderField; descending: boolean },
+  { pageSize, users }: { pageSize: number; users: number },
+): Promise<string[]> {
+  const ids: string[] = []
+  for (let page = 0; page * pageSize <= users; page += 1) {
+    const limit = new ReadLimit(undefined, pageSize)
+    const rows = await db.list(
+      buildUserPageStatement(
+        tenant,
+        { list: selectUserList({}, orderBy), filter: {}, descending },
+        { mode: 'offset', page, pageSize, isNumbered: true, limit },
+        'keys',
+        countFromEnd({ offset: page * pageSize, limit: pageSize + 1 }, users),
+      ),
+    )
+    ids.push(...rows.slice(0, pageSize).map(({ id }) => id))
+  }
+  return ids
 }
 
 type ListedPerson = {
@@ -244,6 +271,9 @@ describe('every list of users', () => {
             expect(await walkByCursor(ctx, args, size, true)).toEqual(forward)
             expect(await walkByPage(ctx, args, size)).toEqual(forward)
             expect(await (await listUsers(ctx, args)).countAll()).toBe(wanted.length)
+            if (one.has !== isAnyone || !args.orderBy) continue
+            const order = { orderBy: args.orderBy as UserOrderField, descending: direction === 'desc' }
+            expect(await walkFromEnd(ctx, order, { pageSize: size, users: rows.length })).toEqual(forward)
           }
         },
       ),

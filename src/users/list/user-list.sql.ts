@@ -12,6 +12,7 @@ import {
   hideParameter,
   hideValues,
   type KeysetOrder,
+  type RowWindow,
   toCursorKey,
 } from '../../database/keyset.ts'
 import { boundStatement, statement, typed } from '../../database/statement.ts'
@@ -139,10 +140,35 @@ const toFirstPage = (paging: Paging): Paging =>
     : paging
 
 /** The rows of a page by offset, with one extra row. */
-const getRowWindow = ({ page, pageSize }: { page: number; pageSize: number }) => ({
+const getRowWindow = ({ page, pageSize }: { page: number; pageSize: number }): RowWindow => ({
   offset: page * pageSize,
   limit: pageSize + 1,
 })
+
+/** A window of a list with so many rows, counted from the end. */
+export const countFromEnd = ({ offset, limit }: RowWindow, rows: number): RowWindow => ({
+  offset: Math.max(rows - offset - limit, 0),
+  limit: Math.min(Math.max(rows - offset, 0), limit),
+})
+
+/** Rows that are skipped in a few milliseconds, so that their page need not be looked for from the end. */
+const NEAR_START = 20_000
+
+/**
+ * The rows of a page by offset from the end of the list, where it is nearer: of a list of all users by a field, which are
+ * counted already.
+ */
+async function findWindowFromEnd(
+  db: Db,
+  query: UserListQuery,
+  paging: Paging,
+): Promise<RowWindow | undefined> {
+  if (paging.mode === 'cursor' || query.list.by.length > 0 || isPlainList(query)) return undefined
+  const window = getRowWindow(paging)
+  if (window.offset < NEAR_START) return undefined
+  const users = await selectUserCount(db, query)
+  return users < 2 * window.offset ? countFromEnd(window, users) : undefined
+}
 
 const buildWithClause = ({ ctes }: ListDriver): string => (ctes.length > 0 ? `WITH ${ctes.join(', ')} ` : '')
 
@@ -152,6 +178,7 @@ export function buildUserPageStatement(
   query: UserListQuery,
   given: Paging,
   columns: ReadonlySet<string> | null | 'keys',
+  fromEnd?: RowWindow,
 ) {
   const binder = createBinder(tenant)
   const bind = isPlainList(query) ? hideValues(binder) : binder
@@ -164,7 +191,7 @@ export function buildUserPageStatement(
   const page =
     paging.mode === 'offset' && isPlainList(query)
       ? buildPageByRanges({ ...getRowWindow(paging), descending: query.descending }, bind)
-      : buildKeysetPage(source, driver.order, paging, bind)
+      : buildKeysetPage(source, driver.order, paging, bind, fromEnd)
   const rows =
     isDirect || names.length === 0
       ? ''
@@ -222,7 +249,7 @@ export async function selectUserPage(
   columns: ReadonlySet<string> | null | 'keys',
 ): Promise<KeyedRow<ListedUser>[]> {
   const rows = await db.list(
-    buildUserPageStatement(db.tenant, query, paging, columns),
+    buildUserPageStatement(db.tenant, query, paging, columns, await findWindowFromEnd(db, query, paging)),
     columns === 'keys' ? undefined : paging.limit,
   )
   const [first] = rows as { id: string | null; isOver?: boolean }[]

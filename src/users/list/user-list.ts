@@ -86,7 +86,7 @@ async function readPageByKeys(
 /**
  * Lists the users, filtered and ordered as USER_LISTS supports; by default by id, which is the order of
  * creation. One statement, two with relations in a list that is filtered, ordered or read by offset, and one more for
- * totalSize. With `fields`, rows may contain only the columns of these fields; `buildQuery` returns the relations of other
+ * totalSize, and for a page by offset of all users by a field that is far from the start. With `fields`, rows may contain only the columns of these fields; `buildQuery` returns the relations of other
  * fields. Dates of rows without relations are text. Throws InvalidInput, and Forbidden for a filter on a field that the
  * caller may not read.
  */
