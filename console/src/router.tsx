@@ -40,6 +40,27 @@ const user = createRoute({
   component: lazyRouteComponent(() => import('./screens/users/user-screen.tsx'), 'UserScreen'),
 })
 
+const newUser = createRoute({
+  getParentRoute: () => root,
+  path: '/users/new',
+  component: lazyRouteComponent(() => import('./screens/users/new-user-screen.tsx'), 'NewUserScreen'),
+})
+
+const invitations = createRoute({
+  getParentRoute: () => root,
+  path: '/invitations',
+  component: lazyRouteComponent(
+    () => import('./screens/invitations/invitations-screen.tsx'),
+    'InvitationsScreen',
+  ),
+})
+
+const roles = createRoute({
+  getParentRoute: () => root,
+  path: '/roles',
+  component: lazyRouteComponent(() => import('./screens/roles/roles-screen.tsx'), 'RolesScreen'),
+})
+
 const sessions = createRoute({
   getParentRoute: () => root,
   path: '/sessions',
@@ -79,7 +100,19 @@ const settings = createRoute({
 })
 
 export const router = createRouter({
-  routeTree: root.addChildren([start, users, user, sessions, log, signIn, providers, settings]),
+  routeTree: root.addChildren([
+    start,
+    users,
+    newUser,
+    user,
+    sessions,
+    invitations,
+    roles,
+    log,
+    signIn,
+    providers,
+    settings,
+  ]),
   basepath: CONSOLE_PATH,
   defaultErrorComponent: Failure,
   scrollRestoration: true,

@@ -1,9 +1,12 @@
 import { describe, expect } from 'vitest'
 import { createPlatformCtx } from '../../src/context/context.ts'
+import { grantRole } from '../../src/users/roles.ts'
 import { lockUser, updateUser } from '../../src/users/users.ts'
 import { runAxe } from '../support/axe.ts'
 import { noBrowser, ORIGIN, PHONE } from '../support/browser.ts'
 import { prepareConsole, SHOWN, test } from '../support/console-journey.ts'
+import { plantCredential } from '../support/credentials.ts'
+import { fillCode } from '../support/fill-code.ts'
 import { photograph } from '../support/journey.ts'
 
 test.beforeAll(({ ctx }) => prepareConsole({ ctx }))
@@ -27,6 +30,7 @@ describe.skipIf(noBrowser)('the screen of a user', () => {
     expect(await page.getByText('Somebody else has changed Website meanwhile.').count()).toBe(1)
     expect(await page.getByRole('button', { name: 'Save again' }).isDisabled()).toBe(true)
     await conflict.getByLabel(/Mine: Grace Hopper/).check()
+    await photograph(page, 'console-user-conflict')
     await page.getByRole('button', { name: 'Save again' }).click()
     await page.getByText('The profile is saved.').waitFor()
     await page.getByRole('heading', { name: 'Grace Hopper' }).waitFor()
@@ -35,11 +39,168 @@ describe.skipIf(noBrowser)('the screen of a user', () => {
     expect(errors).toEqual([])
   })
 
-  test('has no finding of axe on any tab, in both schemes and on a phone', async ({
+  test('keeps metadata that is not JSON, and names the line', async ({ newPerson, openConsole }) => {
+    const { id } = await newPerson({ name: 'Grace' })
+    const { page } = await openConsole('admin', `/users/${id}?tab=profile`)
+    const metadata = page.getByLabel(/App metadata/)
+    await metadata.fill('{\n  "plan": "pro",\n  "seats": \n}')
+    await page.getByText(/^Line 4: /).waitFor()
+    expect(await page.getByRole('button', { name: 'Save' }).isDisabled()).toBe(true)
+    await metadata.fill('{"plan": "pro"}')
+    await page.getByLabel('Email address', { exact: true }).fill('no address')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.locator('.field-problem').waitFor()
+    expect(await page.getByLabel('Email address', { exact: true }).inputValue()).toBe('no address')
+    expect(await metadata.inputValue()).toBe('{"plan": "pro"}')
+  })
+
+  test('says in words why somebody could not sign in, as it happens', async ({
+    acme,
+    newPerson,
+    open,
+    openConsole,
+  }) => {
+    const grace = await newPerson({ name: 'Grace' })
+    const { page } = await openConsole('support', `/users/${grace.id}`)
+    await page.getByText('user.created').waitFor()
+    const hers = await (await open()).newPage()
+    await hers.goto(`${ORIGIN}/${acme}/console`)
+    await hers.getByLabel('Email address or phone number').fill(grace.email)
+    await hers.keyboard.press('Enter')
+    await fillCode(hers, '000000')
+    await page.getByText('Sign-in failed by a code by email: the code was wrong').waitFor(SHOWN)
+    await lockUser(createPlatformCtx(acme), grace.id)
+    await page.getByText(/^Locked since/).waitFor(SHOWN)
+    await photograph(page, 'console-user-reasons')
+    await page.getByRole('link', { name: 'Events' }).click()
+    await page.getByRole('link', { name: 'Sign-in attempts' }).click()
+    await expect.poll(() => page.locator('.events').textContent(), SHOWN).not.toContain('user.created')
+    expect(page.url()).toContain('tab=events&only=attempts')
+    expect(await page.locator('.events').textContent()).toContain('A code was sent by email')
+  })
+
+  test('revokes a passkey and a consent, which are gone at once', async ({
     acme,
     newPerson,
     openConsole,
+    signIn,
+    spa,
   }) => {
+    const grace = await newPerson({ name: 'Grace' })
+    await signIn(grace.email, { client: spa })
+    await plantCredential(acme, grace.id)
+    const { page, errors } = await openConsole('admin', `/users/${grace.id}?tab=sign-in`)
+    const passkeys = page.locator('.card', { hasText: 'Passkeys and second factors' })
+    await passkeys.getByRole('button', { name: 'Revoke' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click()
+    await page.getByText('Passkey is revoked.').waitFor()
+    await passkeys.getByText('None. The user signs in by codes.').waitFor(SHOWN)
+    const consents = page.locator('.card', { hasText: 'Consents' })
+    await consents.getByRole('button', { name: 'Revoke' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click()
+    await consents.getByText('The user has agreed to share nothing.').waitFor(SHOWN)
+    await page.getByRole('button', { name: 'Recovery link' }).click()
+    await page.getByRole('button', { name: 'Show it here' }).click()
+    await page
+      .getByRole('dialog')
+      .getByText(/\/enroll/)
+      .waitFor()
+    expect(errors).toEqual([])
+  })
+
+  test('shows roles what they permit, and deletes by name with the keyboard alone', async ({
+    acme,
+    newPerson,
+    openConsole,
+    person,
+  }) => {
+    const { page: auditor } = await openConsole('auditor', `/users/${person.id}?tab=profile`)
+    await auditor.getByText('You may not change this user.').waitFor()
+    expect(await auditor.getByLabel('Display name').isDisabled()).toBe(true)
+    const admin = await newPerson({ name: 'Boss' })
+    await grantRole(createPlatformCtx(acme), admin.email, 'admin')
+    const grace = await newPerson({ name: 'Grace' })
+    const { page } = await openConsole('support', `/users/${admin.id}`)
+    await page.getByRole('heading', { name: 'Boss' }).waitFor()
+    expect(await page.getByRole('button', { name: /Lock|Delete|roles/ }).count()).toBe(0)
+    await page.goto(`${ORIGIN}/${acme}/console/users/${grace.id}`)
+    await page.getByRole('button', { name: 'Delete' }).focus()
+    await page.keyboard.press('Enter')
+    await page.getByRole('dialog').getByLabel('Type “Grace” to confirm').focus()
+    await page.keyboard.type('Grac')
+    await page.keyboard.press('Enter')
+    expect(await page.getByRole('dialog').count()).toBe(1)
+    await page.keyboard.type('e')
+    await page.keyboard.press('Enter')
+    await page.getByText('Grace is deleted.').waitFor()
+    expect(new URL(page.url()).pathname).toBe(`/${acme}/console/users`)
+  })
+})
+
+describe.skipIf(noBrowser)('the screens about people', () => {
+  test('create a user, with the problem beside its field', async ({ openConsole, email, person }) => {
+    const { page } = await openConsole('admin', '/users')
+    await page.getByRole('link', { name: 'New user' }).click()
+    await page.getByLabel('Display name').fill('Newcomer')
+    await page.getByLabel('Email address', { exact: true }).fill(person.email)
+    await page.getByRole('button', { name: 'Create user' }).click()
+    await page.locator('.field', { hasText: 'Email address' }).locator('.field-problem').waitFor()
+    await page.getByLabel('Email address', { exact: true }).fill(email('newcomer'))
+    await page.getByRole('button', { name: 'Create user' }).click()
+    await page.getByRole('heading', { name: 'Newcomer' }).waitFor()
+  })
+
+  test('invite ten people at once, of whom one has a faulty address', async ({ email, openConsole }) => {
+    const { page, errors } = await openConsole('admin', '/invitations')
+    await page.getByRole('button', { name: 'Invite people' }).click()
+    const people = Array.from({ length: 9 }, (_, index) => email(`guest${index}`))
+    await page
+      .getByLabel('E-mail addresses')
+      .fill(
+        [`Grace Hopper <${people[0]}>`, `${people[1]}, ${people[2]}`, 'no address', ...people.slice(3)].join(
+          '\n',
+        ),
+      )
+    await page.getByLabel('auditor').check()
+    await page.getByRole('button', { name: 'Invite 10 people' }).click()
+    await page.getByText('9 invited, 1 not').waitFor(SHOWN)
+    expect(await page.getByLabel('E-mail addresses').inputValue()).toBe('no address')
+    await photograph(page, 'console-invite')
+    expect(await page.locator('.results').textContent()).toContain('must be an e-mail address')
+    await page.getByLabel('E-mail addresses').fill(email('guest9'))
+    await page.getByRole('button', { name: 'Invite 1 person' }).click()
+    await page.getByText('1 invited.').waitFor(SHOWN)
+    await page.getByRole('button', { name: 'Done' }).click()
+    await page.getByText('10 invitations').waitFor(SHOWN)
+    const first = page.locator('.invitations tbody tr').first()
+    expect(await first.textContent()).toContain(email('guest9'))
+    await first.getByRole('button', { name: 'Revoke' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click()
+    await first.getByText('revoked').waitFor(SHOWN)
+    await photograph(page, 'console-invitations')
+    expect(errors).toEqual([])
+  })
+
+  test('give and take roles, which everybody sees at once', async ({ newPerson, openConsole }) => {
+    const grace = await newPerson({ name: 'Grace' })
+    const [admin, support] = [await openConsole('admin', '/roles'), await openConsole('support', '/roles')]
+    const card = admin.page.getByRole('region', { name: 'auditor' })
+    await card.getByLabel(/^Give auditor/).fill(grace.email)
+    await admin.page.keyboard.press('Enter')
+    await card.getByRole('link', { name: 'Grace' }).waitFor(SHOWN)
+    const seen = support.page.getByRole('region', { name: 'auditor' })
+    await seen.getByRole('link', { name: 'Grace' }).waitFor(SHOWN)
+    expect(await seen.getByRole('button').count()).toBe(0)
+    await card.locator('li', { hasText: 'Grace' }).getByRole('button', { name: 'Take' }).click()
+    await admin.page.getByRole('dialog').getByRole('button', { name: 'Take' }).click()
+    await expect.poll(() => seen.getByRole('link', { name: 'Grace' }).count(), SHOWN).toBe(0)
+    await card.getByLabel(/^Give auditor/).fill('nobody@example.com')
+    await admin.page.keyboard.press('Enter')
+    await card.getByText('No user has this address.').waitFor()
+    expect([...admin.errors, ...support.errors]).toEqual([])
+  })
+
+  test('has no finding of axe, in both schemes and on a phone', async ({ acme, newPerson, openConsole }) => {
     const { id } = await newPerson({ name: 'Grace' })
     await lockUser(createPlatformCtx(acme), id)
     const { page, errors } = await openConsole('admin')
@@ -48,6 +209,9 @@ describe.skipIf(noBrowser)('the screen of a user', () => {
       `/users/${id}?tab=profile`,
       `/users/${id}?tab=sign-in`,
       `/users/${id}?tab=events`,
+      '/users/new',
+      '/invitations',
+      '/roles',
     ]) {
       await page.goto(`${ORIGIN}/${acme}/console${path}`)
       await page.getByRole('heading', { level: 1 }).waitFor()

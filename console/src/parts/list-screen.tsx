@@ -42,9 +42,12 @@ const TYPED_MS = 200
 export function ListScreen<Operation extends OperationType, Row extends { readonly id: string }, Data>({
   definition,
   filters,
+  action,
 }: {
   definition: ListDefinition<Operation, Row, Data>
   filters: readonly Filter[]
+  /** A button beside the title, such as one for a new row. */
+  action?: ReactNode
 }) {
   const { title, nouns, searchLabel, canSort, Live } = definition
   const values = useSearch({ strict: false }) as ListValues
@@ -101,6 +104,7 @@ export function ListScreen<Operation extends OperationType, Row extends { readon
           ids={ids.size > 0 && !isAll ? [...ids] : null}
         />
         <ListViewMenu columns={definition.columns} view={view} {...ordering} />
+        {action}
       </header>
       {shown && (
         <Live

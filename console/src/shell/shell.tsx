@@ -13,7 +13,16 @@ import { applyTheme, getTheme, type Theme } from './theme.ts'
 import { type Scope, ViewerScopes } from './viewer-scopes.ts'
 
 type Area = {
-  to: '/' | '/users' | '/sessions' | '/log' | '/sign-in' | '/providers' | '/settings'
+  to:
+    | '/'
+    | '/users'
+    | '/sessions'
+    | '/invitations'
+    | '/log'
+    | '/roles'
+    | '/sign-in'
+    | '/providers'
+    | '/settings'
   label: string
   scope: Scope | null
 }
@@ -21,7 +30,9 @@ const AREAS: readonly Area[] = [
   { to: '/', label: 'Start', scope: null },
   { to: '/users', label: 'Users', scope: 'users:read' },
   { to: '/sessions', label: 'Sessions', scope: 'sessions:read' },
+  { to: '/invitations', label: 'Invitations', scope: 'users:read' },
   { to: '/log', label: 'Log', scope: 'events:read' },
+  { to: '/roles', label: 'Roles', scope: 'users:read' },
   { to: '/sign-in', label: 'Sign-in', scope: 'tenant:read' },
   { to: '/providers', label: 'Providers', scope: 'idps:read' },
   { to: '/settings', label: 'Tenant', scope: 'tenant:read' },

@@ -65,8 +65,34 @@ export const GROUPS: readonly { title: string; fields: readonly ProfileField[] }
   },
 ]
 
+export const FIELDS = GROUPS.flatMap(({ fields }) => fields)
+/** The fields that show their problem; a checkbox does not. */
+export const SHOWN_BY_FIELDS = FIELDS.flatMap(({ name, kind }) =>
+  kind === 'flag' ? [] : (name.split('.')[0] ?? ''),
+)
+
+/** The input for changed fields; an empty text unsets a field. */
+export function toInput(values: Values): Record<string, unknown> {
+  const input: Record<string, unknown> = {}
+  for (const { name, kind } of FIELDS) {
+    const text = values[name]
+    if (text === undefined) continue
+    const value =
+      kind === 'json'
+        ? JSON.parse(text)
+        : kind === 'flag'
+          ? text === 'true'
+          : text.trim() === ''
+            ? null
+            : text.trim()
+    const [member = '', part] = name.split('.')
+    input[member] = part ? { ...(input[member] as object), [part]: value } : value
+  }
+  return input
+}
+
 /** What is wrong with a JSON object, with the line where the browser says it; null for one that is right. */
-export function findJsonProblem(text: string): string | null {
+function findJsonProblem(text: string): string | null {
   try {
     const value: unknown = JSON.parse(text)
     return typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -80,6 +106,16 @@ export function findJsonProblem(text: string): string | null {
       text.slice(0, position === undefined ? undefined : Number(position)).split('\n').length
     return `Line ${line}: ${message.replace(/ in JSON at position.*| \(line.*/, '')}.`
   }
+}
+
+/** The metadata among the entered texts that is not JSON; null when all is. */
+export function findJsonProblems(entered: Values): Problem | null {
+  const fields = FIELDS.flatMap(({ name, kind }) => {
+    const text = entered[name]
+    const description = kind === 'json' && text !== undefined ? findJsonProblem(text) : null
+    return description ? [{ field: name, description }] : []
+  })
+  return fields.length > 0 ? { message: 'The metadata cannot be saved.', fields } : null
 }
 
 /** The groups of fields, whose texts the form has. */

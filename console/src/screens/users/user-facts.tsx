@@ -1,13 +1,13 @@
 import { useState } from 'react'
 import { graphql, useFragment } from 'react-relay/hooks'
-import type { userFacts_query$data, userFacts_query$key } from '../../generated/userFacts_query.graphql.ts'
+import type { roleChoice_query$key } from '../../generated/roleChoice_query.graphql.ts'
 import type { userFacts_user$key } from '../../generated/userFacts_user.graphql.ts'
-import type { userFactsRolesMutation } from '../../generated/userFactsRolesMutation.graphql.ts'
+import type { Role, userFactsRolesMutation } from '../../generated/userFactsRolesMutation.graphql.ts'
 import { Dialog } from '../../parts/dialog.tsx'
-import { CheckField, ProblemText } from '../../parts/form.tsx'
+import { ProblemText } from '../../parts/form.tsx'
 import { useProblemMutation } from '../../parts/mutation.ts'
 import { Time } from '../../parts/time.tsx'
-import { useLacks } from '../../shell/viewer-scopes.ts'
+import { RoleChoice } from '../roles/role-choice.tsx'
 
 const clock = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'short' })
 
@@ -26,11 +26,11 @@ function Proven({ address, isVerified }: { address: string | null | undefined; i
 /** The most important of a user: addresses, roles, and what keeps the user from signing in now. */
 export function UserFacts({
   user: userKey,
-  query: queryKey,
+  query,
   mayChange,
 }: {
   user: userFacts_user$key
-  query: userFacts_query$key
+  query: roleChoice_query$key
   mayChange: boolean
 }) {
   const user = useFragment(
@@ -59,20 +59,6 @@ export function UserFacts({
       }
     `,
     userKey,
-  )
-  const { roles } = useFragment(
-    graphql`
-      fragment userFacts_query on Query {
-        roles {
-          role
-          scopes {
-            scope
-            description
-          }
-        }
-      }
-    `,
-    queryKey,
   )
   const [isOpen, setIsOpen] = useState(false)
   const obstacles = [
@@ -119,7 +105,7 @@ export function UserFacts({
         <dt>Roles</dt>
         <dd>
           {user.roles.length > 0 ? user.roles.join(', ').toLowerCase() : <span className="none">none</span>}
-          {mayChange && roles && (
+          {mayChange && (
             <button type="button" className="link" onClick={() => setIsOpen(true)}>
               Change roles
             </button>
@@ -152,29 +138,25 @@ export function UserFacts({
           <Time at={user.createdAt} />
         </dd>
       </dl>
-      {isOpen && roles && (
-        <RolesDialog userId={user.id} held={user.roles} roles={roles} onClose={() => setIsOpen(false)} />
+      {isOpen && (
+        <RolesDialog userId={user.id} held={user.roles} query={query} onClose={() => setIsOpen(false)} />
       )}
     </div>
   )
 }
 
-type Definitions = NonNullable<userFacts_query$data['roles']>
-type Role = Definitions[number]['role']
-
 function RolesDialog({
   userId,
   held,
-  roles,
+  query,
   onClose,
 }: {
   userId: string
   held: readonly Role[]
-  roles: Definitions
+  query: roleChoice_query$key
   onClose: () => void
 }) {
-  const [chosen, setChosen] = useState(held)
-  const lacksScope = useLacks()
+  const [chosen, setChosen] = useState<readonly Role[]>(held)
   const save = useProblemMutation<userFactsRolesMutation>(graphql`
     mutation userFactsRolesMutation($input: SetUserRolesInput!) {
       setUserRoles(input: $input) {
@@ -198,22 +180,7 @@ function RolesDialog({
           save.run({ input: { userId, roles: [...chosen] } }, onClose)
         }}
       >
-        {roles.map(({ role, scopes }) => (
-          <CheckField
-            key={role}
-            label={role.toLowerCase()}
-            hint={
-              lacksScope(scopes)
-                ? 'Permits more than you may.'
-                : `May ${scopes.map(({ description }) => description).join('; ')}.`
-            }
-            checked={chosen.includes(role)}
-            disabled={lacksScope(scopes)}
-            onChange={(isOn) =>
-              setChosen((former) => (isOn ? [...former, role] : former.filter((other) => other !== role)))
-            }
-          />
-        ))}
+        <RoleChoice query={query} chosen={chosen} onChange={setChosen} />
         <ProblemText problem={save.problem} />
         <div className="actions">
           <button type="submit" className="button" disabled={save.isRunning}>

@@ -10,13 +10,16 @@ import { useProblemMutation } from '../../parts/mutation.ts'
 import { notify } from '../../parts/notices.tsx'
 import type { Problem } from '../../parts/result.ts'
 import { useMay } from '../../shell/viewer-scopes.ts'
-import { findJsonProblem, GROUPS, type ProfileField, ProfileFields, type Values } from './profile-fields.tsx'
-
-const FIELDS = GROUPS.flatMap(({ fields }) => fields)
-/** A checkbox shows no problem. */
-const SHOWN_BY_FIELDS = FIELDS.flatMap(({ name, kind }) =>
-  kind === 'flag' ? [] : (name.split('.')[0] ?? ''),
-)
+import {
+  FIELDS,
+  findJsonProblems,
+  GROUPS,
+  type ProfileField,
+  ProfileFields,
+  SHOWN_BY_FIELDS,
+  toInput,
+  type Values,
+} from './profile-fields.tsx'
 
 /** The fields of a user as the texts that inputs have. */
 function toValues(user: userProfile_user$data): Values {
@@ -28,26 +31,6 @@ function toValues(user: userProfile_user$data): Values {
     return field === null || field === undefined ? '' : String(field)
   }
   return Object.fromEntries(FIELDS.map((field) => [field.name, read(field)]))
-}
-
-/** The input for changed fields; an empty text unsets a field. */
-function toInput(values: Values): Record<string, unknown> {
-  const input: Record<string, unknown> = {}
-  for (const { name, kind } of FIELDS) {
-    const text = values[name]
-    if (text === undefined) continue
-    const value =
-      kind === 'json'
-        ? JSON.parse(text)
-        : kind === 'flag'
-          ? text === 'true'
-          : text.trim() === ''
-            ? null
-            : text.trim()
-    const [member = '', part] = name.split('.')
-    input[member] = part ? { ...(input[member] as object), [part]: value } : value
-  }
-  return input
 }
 
 /**
@@ -137,12 +120,7 @@ export function UserProfile({
   const isTheirs = (name: string): boolean => current[name] !== before[name]
   const conflicts = Object.keys(entered).filter((name) => isTheirs(name) && current[name] !== entered[name])
   const others = isChanged ? Object.keys(current).filter((name) => isTheirs(name) && !(name in entered)) : []
-  const broken = Object.entries(entered).flatMap(([name, text]) => {
-    const description = FIELDS.some((field) => field.name === name && field.kind === 'json')
-      ? findJsonProblem(text)
-      : null
-    return description ? [{ field: name, description }] : []
-  })
+  const broken = findJsonProblems(entered)
   const change = (name: string, text: string): void => {
     if (!isChanged) setBase(current)
     setEntered(({ [name]: _, ...rest }) => (text === before[name] ? rest : { ...rest, [name]: text }))
@@ -167,11 +145,10 @@ export function UserProfile({
   }
   const isOutdated = save.problem?.fields.some(({ field }) => field === 'expectedUpdatedAt')
   const problem: Problem | null =
-    broken.length > 0
-      ? { message: 'The metadata cannot be saved.', fields: broken }
-      : isOutdated
-        ? { message: 'Somebody else saved meanwhile. Save again to add your changes.', fields: [] }
-        : save.problem
+    broken ??
+    (isOutdated
+      ? { message: 'Somebody else saved meanwhile. Save again to add your changes.', fields: [] }
+      : save.problem)
   const isUndecided = conflicts.some((name) => !kept[name])
   const groups = GROUPS.map((group) => ({
     ...group,
@@ -222,7 +199,7 @@ export function UserProfile({
           <button
             type="submit"
             className="button"
-            disabled={!isChanged || isUndecided || broken.length > 0 || save.isRunning}
+            disabled={!isChanged || isUndecided || broken !== null || save.isRunning}
           >
             {conflicts.length > 0 ? 'Save again' : 'Save'}
           </button>

@@ -1,9 +1,8 @@
 import './users.css'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
-import { useDeferredValue, useEffect, useRef, useState } from 'react'
+import { useDeferredValue, useState } from 'react'
 import { graphql, useLazyLoadQuery } from 'react-relay/hooks'
 import type { userScreenDeleteMutation } from '../../generated/userScreenDeleteMutation.graphql.ts'
-import type { userScreenEventsSubscription } from '../../generated/userScreenEventsSubscription.graphql.ts'
 import type { userScreenLockMutation } from '../../generated/userScreenLockMutation.graphql.ts'
 import type { userScreenQuery } from '../../generated/userScreenQuery.graphql.ts'
 import type { userScreenUnlockMutation } from '../../generated/userScreenUnlockMutation.graphql.ts'
@@ -11,7 +10,7 @@ import { Avatar } from '../../parts/avatar.tsx'
 import { CopiedText } from '../../parts/copied-text.tsx'
 import { ConfirmedButton } from '../../parts/dialog.tsx'
 import { ProblemText } from '../../parts/form.tsx'
-import { useLive } from '../../parts/live-events.ts'
+import { LiveChanges } from '../../parts/live-changes.tsx'
 import { useProblemMutation } from '../../parts/mutation.ts'
 import { notify } from '../../parts/notices.tsx'
 import { useLacks, useMay } from '../../shell/viewer-scopes.ts'
@@ -31,41 +30,6 @@ const TABS = { overview: 'Overview', profile: 'Profile', 'sign-in': 'Sign-in', e
 type Tab = keyof typeof TABS
 const isTab = (text: string | undefined): text is Tab => text !== undefined && text in TABS
 
-/** Several events of one change are followed by one request. */
-const REFRESH_MS = 150
-
-/** Tells of each event about the user. */
-function LiveUser({
-  userId,
-  after,
-  onChange,
-}: {
-  userId: string
-  after: string | null | undefined
-  onChange: () => void
-}) {
-  useLive<userScreenEventsSubscription>({
-    subscription: graphql`
-      subscription userScreenEventsSubscription($userId: ID!, $after: String) {
-        events(subjectId: $userId, after: $after) {
-          id
-          position
-          ... on UserLockEvent {
-            user {
-              id
-              locked
-              lockedAt
-            }
-          }
-        }
-      }
-    `,
-    variables: { userId, after },
-    onNext: onChange,
-  })
-  return null
-}
-
 /** One user in four tabs, each of which is one request. What happens to the user is shown at once. */
 export function UserScreen() {
   const { userId } = route.useParams()
@@ -74,12 +38,6 @@ export function UserScreen() {
   const isAttempts = useDeferredValue(search.only === 'attempts')
   const [generation, setGeneration] = useState(0)
   const refresh = () => setGeneration((former) => former + 1)
-  const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
-  useEffect(() => () => clearTimeout(timer.current), [])
-  const refreshSoon = () => {
-    clearTimeout(timer.current)
-    timer.current = setTimeout(refresh, REFRESH_MS)
-  }
   const data = useLazyLoadQuery<userScreenQuery>(
     graphql`
       query userScreenQuery(
@@ -122,7 +80,7 @@ export function UserScreen() {
           }
         }
         ... @include(if: $overview) @alias(as: "overview") {
-          ...userFacts_query
+          ...roleChoice_query
           recent: events(filter: { subjectId: $userId }, direction: DESC, first: 30) {
             edges {
               node {
@@ -163,7 +121,7 @@ export function UserScreen() {
   const after = data.viewer?.eventPosition
   return (
     <section className="screen user-screen">
-      {mayRead && <LiveUser key={userId} userId={userId} after={after} onChange={refreshSoon} />}
+      {mayRead && <LiveChanges subjectId={userId} after={after} onChange={refresh} />}
       <UserHead user={user} mayChange={mayChange} />
       <nav className="tabs" aria-label="Of the user">
         {Object.entries(TABS).map(([name, label]) => (

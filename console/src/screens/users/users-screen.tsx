@@ -1,3 +1,4 @@
+import { Link } from '@tanstack/react-router'
 import { graphql, useLazyLoadQuery } from 'react-relay/hooks'
 import type { usersScreenCreationsSubscription } from '../../generated/usersScreenCreationsSubscription.graphql.ts'
 import type { usersScreenProvidersQuery } from '../../generated/usersScreenProvidersQuery.graphql.ts'
@@ -173,7 +174,12 @@ export function UsersScreen() {
     ...(useMay('credentials:read') ? [CREDENTIAL_FILTER] : []),
     ...(useMay('idps:read') ? [PROVIDER_FILTER] : []),
   ]
-  return <ListScreen definition={USERS} filters={filters} />
+  const action = useMay('users:write') && (
+    <Link to="/users/new" className="button">
+      New user
+    </Link>
+  )
+  return <ListScreen definition={USERS} filters={filters} action={action} />
 }
 
 /** Follows locks, and announces new users. */

@@ -1,0 +1,46 @@
+import { useEffect, useRef } from 'react'
+import { graphql } from 'react-relay/hooks'
+import type { EventType, liveChangesSubscription } from '../generated/liveChangesSubscription.graphql.ts'
+import { useLive } from './live-events.ts'
+
+/** Several events of one change are told of once. */
+const GATHERED_MS = 150
+
+/** Tells that something has changed: about a subject, or of some types of events. */
+export function LiveChanges({
+  subjectId,
+  types,
+  after,
+  onChange,
+}: {
+  subjectId?: string
+  types?: readonly EventType[]
+  after: string | null | undefined
+  onChange: () => void
+}) {
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
+  useEffect(() => () => clearTimeout(timer.current), [])
+  useLive<liveChangesSubscription>({
+    subscription: graphql`
+      subscription liveChangesSubscription($subjectId: ID, $types: [EventType!], $after: String) {
+        events(subjectId: $subjectId, types: $types, after: $after) {
+          id
+          position
+          ... on UserLockEvent {
+            user {
+              id
+              locked
+              lockedAt
+            }
+          }
+        }
+      }
+    `,
+    variables: { subjectId, types, after },
+    onNext: () => {
+      clearTimeout(timer.current)
+      timer.current = setTimeout(onChange, GATHERED_MS)
+    },
+  })
+  return null
+}

@@ -1,0 +1,227 @@
+import '../users/users.css'
+import './invitations.css'
+import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import { graphql, useLazyLoadQuery, usePaginationFragment } from 'react-relay/hooks'
+import type { invitationsScreen_invitations$key } from '../../generated/invitationsScreen_invitations.graphql.ts'
+import type { invitationsScreenPageQuery } from '../../generated/invitationsScreenPageQuery.graphql.ts'
+import type { invitationsScreenQuery } from '../../generated/invitationsScreenQuery.graphql.ts'
+import type { invitationsScreenResendMutation } from '../../generated/invitationsScreenResendMutation.graphql.ts'
+import type { invitationsScreenRevokeMutation } from '../../generated/invitationsScreenRevokeMutation.graphql.ts'
+import { ConfirmedButton } from '../../parts/dialog.tsx'
+import { ProblemText } from '../../parts/form.tsx'
+import { LiveChanges } from '../../parts/live-changes.tsx'
+import { MoreRows } from '../../parts/more-rows.tsx'
+import { useProblemMutation } from '../../parts/mutation.ts'
+import { notify } from '../../parts/notices.tsx'
+import { Time } from '../../parts/time.tsx'
+import { useMay } from '../../shell/viewer-scopes.ts'
+import { InviteDialog, NO_DRAFT } from './invite-dialog.tsx'
+
+const STATES: Record<string, readonly [label: string, className: string]> = {
+  PENDING: ['pending', 'warning'],
+  ACCEPTED: ['accepted', 'calm'],
+  REVOKED: ['revoked', ''],
+  EXPIRED: ['expired', 'danger'],
+}
+
+/** The invitations of the tenant, newest first, as they are accepted. */
+export function InvitationsScreen() {
+  const [generation, setGeneration] = useState(0)
+  const refresh = () => setGeneration((former) => former + 1)
+  const query = useLazyLoadQuery<invitationsScreenQuery>(
+    graphql`
+      query invitationsScreenQuery {
+        viewer {
+          eventPosition
+        }
+        ...roleChoice_query
+        ...invitationsScreen_invitations
+      }
+    `,
+    {},
+    { fetchKey: generation, fetchPolicy: 'store-and-network' },
+  )
+  const { data, loadPrevious, hasPrevious, isLoadingPrevious } = usePaginationFragment<
+    invitationsScreenPageQuery,
+    invitationsScreen_invitations$key
+  >(
+    graphql`
+      fragment invitationsScreen_invitations on Query
+      @argumentDefinitions(before: { type: "String" }, last: { type: "Int", defaultValue: 50 })
+      @refetchable(queryName: "invitationsScreenPageQuery") {
+        invitations(last: $last, before: $before) @connection(key: "invitationsScreen_invitations") {
+          totalSize
+          edges {
+            node {
+              id
+              email
+              name
+              note
+              roles
+              status
+              sentAt
+              expiresAt
+              acceptedAt
+              userId
+            }
+          }
+        }
+      }
+    `,
+    query,
+  )
+  const mayFollow = useMay('events:read')
+  const mayWrite = useMay('users:write')
+  const [isOpen, setIsOpen] = useState(false)
+  const [draft, setDraft] = useState(NO_DRAFT)
+  const resend = useProblemMutation<invitationsScreenResendMutation>(graphql`
+    mutation invitationsScreenResendMutation($invitationId: ID!) {
+      resendInvitation(input: { invitationId: $invitationId }) {
+        ... on ResendInvitationPayload {
+          invitation {
+            id
+            status
+            sentAt
+            expiresAt
+          }
+        }
+        ... on UserError {
+          message
+        }
+      }
+    }
+  `)
+  const revoke = useProblemMutation<invitationsScreenRevokeMutation>(graphql`
+    mutation invitationsScreenRevokeMutation($invitationId: ID!) {
+      revokeInvitation(input: { invitationId: $invitationId }) {
+        ... on RevokeInvitationPayload {
+          revokedInvitationId
+        }
+        ... on UserError {
+          message
+        }
+      }
+    }
+  `)
+  const { invitations } = data
+  if (!invitations) return <p className="empty">You may not read invitations.</p>
+  return (
+    <section className="screen user-screen">
+      {mayFollow && (
+        <LiveChanges
+          types={[
+            'INVITATION_CREATED',
+            'INVITATION_RESENT',
+            'INVITATION_REVOKED',
+            'INVITATION_ACCEPTED',
+            'INVITATION_FAILED',
+          ]}
+          after={query.viewer?.eventPosition}
+          onChange={refresh}
+        />
+      )}
+      <header className="screen-head">
+        <h1>Invitations</h1>
+        {mayWrite && (
+          <button type="button" className="button" onClick={() => setIsOpen(true)}>
+            Invite people
+          </button>
+        )}
+      </header>
+      <p className="count" role="status">
+        {invitations.totalSize.toLocaleString('en')}{' '}
+        {invitations.totalSize === 1 ? 'invitation' : 'invitations'}
+      </p>
+      <ProblemText problem={resend.problem} />
+      {invitations.edges.length === 0 ? (
+        <p className="empty">Nobody is invited yet. An invited person accepts by a link in a mail.</p>
+      ) : (
+        <table className="rows invitations">
+          <thead>
+            <tr>
+              <th scope="col">Person</th>
+              <th scope="col">State</th>
+              <th scope="col">Roles</th>
+              <th scope="col">Note</th>
+              <th scope="col">Sent</th>
+              <th scope="col">
+                <span className="hidden">Actions</span>
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {[...invitations.edges].reverse().map(({ node }) => {
+              const [label, className] = STATES[node.status] ?? [node.status, '']
+              const isOpenInvitation = node.status === 'PENDING' || node.status === 'EXPIRED'
+              return (
+                <tr key={node.id}>
+                  <th scope="row" className="truncated">
+                    {node.userId ? (
+                      <Link to="/users/$userId" params={{ userId: node.userId }}>
+                        {node.email}
+                      </Link>
+                    ) : (
+                      node.email
+                    )}
+                    {node.name && ` · ${node.name}`}
+                  </th>
+                  <td>
+                    <span className={`badge ${className}`}>{label}</span>
+                  </td>
+                  <td>{node.roles.join(', ').toLowerCase()}</td>
+                  <td className="truncated">{node.note}</td>
+                  <td data-label="Sent">
+                    <Time at={node.sentAt} />
+                  </td>
+                  <td>
+                    {mayWrite && isOpenInvitation && (
+                      <div className="actions">
+                        <button
+                          type="button"
+                          className="button quiet"
+                          disabled={resend.isRunning}
+                          aria-label={`Resend to ${node.email}`}
+                          onClick={() =>
+                            resend.run({ invitationId: node.id }, () =>
+                              notify(`The invitation is sent to ${node.email} again.`),
+                            )
+                          }
+                        >
+                          Resend
+                        </button>
+                        <ConfirmedButton
+                          label="Revoke"
+                          title={`Revoke the invitation of ${node.email}?`}
+                          consequence={<p>The link in the mail no longer works.</p>}
+                          isRunning={revoke.isRunning}
+                          problem={revoke.problem}
+                          onConfirm={(close) =>
+                            revoke.run({ invitationId: node.id }, () => {
+                              close()
+                              refresh()
+                            })
+                          }
+                        />
+                      </div>
+                    )}
+                  </td>
+                </tr>
+              )
+            })}
+          </tbody>
+        </table>
+      )}
+      <MoreRows hasMore={hasPrevious} isLoading={isLoadingPrevious} load={() => void loadPrevious(50)} />
+      {isOpen && (
+        <InviteDialog
+          query={query}
+          draft={draft}
+          onChange={setDraft}
+          onInvited={refresh}
+          onClose={() => setIsOpen(false)}
+        />
+      )}
+    </section>
+  )
+}

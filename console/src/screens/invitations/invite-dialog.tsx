@@ -1,0 +1,186 @@
+import { type FormEvent, useState } from 'react'
+import { graphql } from 'react-relay/hooks'
+import type { inviteDialogMutation, Role } from '../../generated/inviteDialogMutation.graphql.ts'
+import type { roleChoice_query$key } from '../../generated/roleChoice_query.graphql.ts'
+import { Dialog } from '../../parts/dialog.tsx'
+import { Field } from '../../parts/form.tsx'
+import { useProblemMutation } from '../../parts/mutation.ts'
+import type { Problem } from '../../parts/result.ts'
+import { RoleChoice } from '../roles/role-choice.tsx'
+
+/** People of one go; each gets a mail. */
+const MAX_PEOPLE = 200
+
+export type Draft = {
+  people: string
+  roles: Role[]
+  note: string
+  results: readonly { person: string; problem: string | null }[]
+}
+export const NO_DRAFT: Draft = { people: '', roles: [], note: '', results: [] }
+
+/** The people of a pasted text, each once: addresses by line, comma or semicolon, also as `Ada <ada@example.com>`. */
+const splitPeople = (text: string): string[] => [
+  ...new Set(
+    text
+      .split(/[\n,;]+/)
+      .map((person) => person.trim())
+      .filter(Boolean),
+  ),
+]
+
+const readPerson = (person: string): { email: string; name: string | undefined } => {
+  const [, name, email] = /^"?([^"<]*?)"?\s*<([^<>]*)>$/.exec(person) ?? []
+  return { email: email ?? person, name: name || undefined }
+}
+
+const describeProblem = ({ message, fields }: Problem): string =>
+  fields.length > 0 ? fields.map(({ field, description }) => `${field} ${description}`).join('; ') : message
+
+/** Invites several people, one after the other. Those who could not be invited stay in the field, with the reason. */
+export function InviteDialog({
+  query,
+  draft,
+  onChange,
+  onInvited,
+  onClose,
+}: {
+  query: roleChoice_query$key
+  draft: Draft
+  onChange: (draft: Draft) => void
+  onInvited: () => void
+  onClose: () => void
+}) {
+  const [done, setDone] = useState<number | null>(null)
+  const people = splitPeople(draft.people)
+  const invite = useProblemMutation<inviteDialogMutation>(graphql`
+    mutation inviteDialogMutation($input: CreateInvitationInput!) {
+      createInvitation(input: $input) {
+        ... on CreateInvitationPayload {
+          invitation {
+            id
+          }
+        }
+        ... on UserError {
+          message
+        }
+        ... on ValidationError {
+          fields {
+            field
+            description
+          }
+        }
+      }
+    }
+  `)
+  const inviteOne = (person: string): Promise<Problem | null> =>
+    new Promise((resolve) =>
+      invite.run(
+        {
+          input: {
+            ...readPerson(person),
+            roles: draft.roles,
+            note: draft.note.trim() || undefined,
+          },
+        },
+        () => resolve(null),
+        resolve,
+      ),
+    )
+  const submit = async (event: FormEvent) => {
+    event.preventDefault()
+    if (people.length === 0 || people.length > MAX_PEOPLE || done !== null) return
+    let rest = people
+    const results: { person: string; problem: string | null }[] = []
+    for (const [index, person] of people.entries()) {
+      setDone(index)
+      const problem = await inviteOne(person)
+      results.push({ person, problem: problem && describeProblem(problem) })
+      if (!problem) rest = rest.filter((other) => other !== person)
+      onChange({ ...draft, people: rest.join('\n'), results: [...results] })
+    }
+    setDone(null)
+    onInvited()
+  }
+  const failed = draft.results.filter(({ problem }) => problem !== null).length
+  return (
+    <Dialog title="Invite people" onClose={onClose}>
+      <form onSubmit={(event) => void submit(event)}>
+        <Field
+          label="E-mail addresses"
+          name="people"
+          hint={
+            people.length > MAX_PEOPLE
+              ? `${people.length} people. At most ${MAX_PEOPLE} are invited in one go.`
+              : `One a line, or separated by commas. ${people.length === 1 ? '1 person' : `${people.length} people`}.`
+          }
+        >
+          {(props) => (
+            <textarea
+              {...props}
+              rows={6}
+              spellCheck={false}
+              value={draft.people}
+              readOnly={done !== null}
+              onChange={({ target }) => onChange({ ...draft, people: target.value })}
+            />
+          )}
+        </Field>
+        <fieldset className="plain form">
+          <legend className="hidden">Roles</legend>
+          <RoleChoice
+            query={query}
+            chosen={draft.roles}
+            onChange={(roles) => onChange({ ...draft, roles })}
+          />
+        </fieldset>
+        <Field label="Note for administrators" name="note">
+          {(props) => (
+            <input
+              {...props}
+              maxLength={200}
+              autoComplete="off"
+              value={draft.note}
+              onChange={({ target }) => onChange({ ...draft, note: target.value })}
+            />
+          )}
+        </Field>
+        <div role="status">
+          {draft.results.length > 0 && (
+            <>
+              <p>
+                {draft.results.length - failed} invited
+                {failed > 0 && `, ${failed} not: correct what is still in the field, and invite again`}.
+              </p>
+              <ul className="results">
+                {draft.results.map(({ person, problem }) => (
+                  <li key={person}>
+                    <span className={`badge ${problem === null ? 'calm' : 'danger'}`}>
+                      {problem === null ? 'invited' : 'not invited'}
+                    </span>
+                    <span>{person}</span>
+                    {problem !== null && <span className="wrong">{problem}</span>}
+                  </li>
+                ))}
+              </ul>
+            </>
+          )}
+        </div>
+        <div className="actions">
+          <button
+            type="submit"
+            className="button"
+            disabled={people.length === 0 || people.length > MAX_PEOPLE || done !== null}
+          >
+            {done === null
+              ? `Invite ${people.length === 1 ? '1 person' : `${people.length} people`}`
+              : `Inviting ${done + 1} of ${people.length}…`}
+          </button>
+          <button type="button" className="button quiet" onClick={onClose}>
+            {draft.results.length > 0 ? 'Done' : 'Cancel'}
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}

@@ -1,0 +1,46 @@
+import { graphql, useFragment } from 'react-relay/hooks'
+import type { roleChoice_query$key } from '../../generated/roleChoice_query.graphql.ts'
+import type { Role } from '../../generated/userFactsRolesMutation.graphql.ts'
+import { CheckField } from '../../parts/form.tsx'
+import { useLacks } from '../../shell/viewer-scopes.ts'
+
+/** A choice of roles. Nobody gives or takes a role that permits more than the own ones. */
+export function RoleChoice({
+  query,
+  chosen,
+  onChange,
+}: {
+  query: roleChoice_query$key
+  chosen: readonly Role[]
+  onChange: (chosen: Role[]) => void
+}) {
+  const { roles } = useFragment(
+    graphql`
+      fragment roleChoice_query on Query {
+        roles {
+          role
+          scopes {
+            scope
+            description
+          }
+        }
+      }
+    `,
+    query,
+  )
+  const lacksScope = useLacks()
+  return roles?.map(({ role, scopes }) => (
+    <CheckField
+      key={role}
+      label={role.toLowerCase()}
+      hint={
+        lacksScope(scopes)
+          ? 'Permits more than you may.'
+          : `May ${scopes.map(({ description }) => description).join('; ')}.`
+      }
+      checked={chosen.includes(role)}
+      disabled={lacksScope(scopes)}
+      onChange={(isOn) => onChange(isOn ? [...chosen, role] : chosen.filter((other) => other !== role))}
+    />
+  ))
+}
