@@ -9,6 +9,10 @@ const withoutUnusedModules: Plugin = {
   load: (id) => (UNUSED_MODULES.test(id) ? 'module.exports = {}' : null),
 }
 
+/** Modules of the first screen. Those that other screens have as well would be as many small files, which compress badly. */
+const FIRST_MODULES =
+  /\/console\/src\/(api\/|auth\/|config|shell\/|parts\/(avatar|copied-text|live-events|notices|skeleton|time)\.)/
+
 export default defineConfig({
   // The server has the files of all tenants here; their names have a hash of the content.
   base: '/assets/console/',
@@ -25,7 +29,12 @@ export default defineConfig({
     rolldownOptions: {
       output: {
         // One file of what the first screen needs compresses better than two. The other packages come when they are needed.
-        codeSplitting: { groups: [{ name: 'vendor', test: /node_modules[\\/](?!graphql-ws|dpop)/ }] },
+        codeSplitting: {
+          groups: [
+            { name: 'vendor', test: /node_modules[\\/](?!graphql-ws|dpop)/ },
+            { name: 'first', test: FIRST_MODULES },
+          ],
+        },
       },
     },
   },
