@@ -120,7 +120,7 @@ describe('the pages of a list', () => {
       isDown ? Promise.reject(new Error('Not now.')) : numbers.load(place),
     )
     pages.show(0, 20)
-    await vi.waitFor(() => expect(pages.problem).toBe('Not now.'), { interval: 5 })
+    await vi.waitFor(() => expect(pages.problem?.message).toBe('Not now.'), { interval: 5 })
     isDown = false
     pages.retry()
     await waitForRow(pages, 10)

@@ -214,6 +214,21 @@ describe.skipIf(noBrowser)('a list of the console', () => {
     expect(row).toContain(`${person.id},"'=HYPERLINK(""https://evil.example"", ""Prize"")",`)
   })
 
+  test('shows why rows are missing, and loads them on demand', async ({ many, openConsole }) => {
+    const { page } = await openConsole('admin', '/users')
+    await waitForRow(page, /Person admin/)
+    await page.route('**/graphql', (route) => route.abort())
+    await moveThumb(page, 0.5)
+    await page.getByRole('alert').getByText('The server was not reached.').waitFor()
+    await page.unroute('**/graphql')
+    await page.getByRole('alert').getByRole('button', { name: 'Try again' }).click()
+    await waitForRow(page, /^User (29|30)\d\d$/)
+    await page.goto(`${page.url()}?search=${'x'.repeat(2000)}`)
+    await page.getByRole('alert').getByText('search:').waitFor()
+    expect(await page.getByRole('alert').getByTitle('Copy').count()).toBe(1)
+    expect(many).toBe(USERS)
+  })
+
   test('marks sessions that end, and announces those that start', async ({
     acme,
     newPerson,

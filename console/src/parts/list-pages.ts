@@ -42,7 +42,7 @@ export class ListPages<Row> {
   /** The number of rows. */
   total: number
   /** Why a page is missing. */
-  problem: string | null = null
+  problem: Error | null = null
   /** Changes with the rows. */
   version = 0
 
@@ -146,7 +146,7 @@ export class ListPages<Row> {
         this.add(page, await this.#load({ page, pageSize: PAGE_ROWS }))
       } else this.add(page, loaded)
     } catch (error) {
-      this.problem = error instanceof Error ? error.message : String(error)
+      this.problem = error as Error
       this.#notify()
     } finally {
       this.#loading.delete(page)

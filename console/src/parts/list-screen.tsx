@@ -2,8 +2,10 @@ import './list-screen.css'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { type ReactNode, useEffect, useRef, useState } from 'react'
 import type { OperationType } from 'relay-runtime'
+import { ApiError } from '../api/api-error.ts'
 import { BigList, type Column } from './big-list.tsx'
 import { type BulkAction, BulkActionButton } from './bulk-actions.tsx'
+import { CopiedText } from './copied-text.tsx'
 import { changeValue, type Filter, FilterBar, type ListValues } from './filter-bar.tsx'
 import { type ListExport, ListExportMenu } from './list-export.tsx'
 import { ListViewMenu, useListView } from './list-view.tsx'
@@ -152,12 +154,17 @@ export function ListScreen<Operation extends OperationType, Row extends { readon
         )}
       </div>
       {problem !== null && (
-        <p className="problem" role="alert">
-          {problem}{' '}
+        <div className="problem" role="alert">
+          <p>{problem.message}</p>
+          {problem instanceof ApiError && problem.requestId && (
+            <p>
+              Number of the request: <CopiedText text={problem.requestId} />
+            </p>
+          )}
           <button type="button" className="button quiet" onClick={retry}>
             Try again
           </button>
-        </p>
+        </div>
       )}
       {total === 0 ? (
         <p className="empty">{definition.empty}</p>

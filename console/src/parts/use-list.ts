@@ -9,6 +9,7 @@ import {
   type PayloadData,
   type Variables,
 } from 'relay-runtime'
+import { ApiError, toApiError } from '../api/api-error.ts'
 import { ListPages, type LoadedPage, PAGE_ROWS } from './list-pages.ts'
 import type { Problem } from './result.ts'
 
@@ -36,7 +37,7 @@ export type ListQuery<Operation extends OperationType, Row> = {
 
 type Answer = {
   data?: PayloadData | null
-  errors?: readonly { message: string; extensions?: { fields?: Problem['fields'] } }[]
+  errors?: readonly { message: string; extensions?: { fields?: Problem['fields']; requestId?: string } }[]
 }
 
 /** Sends a query. An error is thrown where it leaves a root field without data. */
@@ -46,9 +47,11 @@ export async function sendQuery(environment: Environment, query: GraphQLTaggedNo
   const sent = environment.getNetwork().execute(params, variables, { force: true })
   const { data, errors } = (await sent.toPromise()) as Answer
   if (data && !Object.values(data).includes(null)) return { operation, data }
-  const { message = 'The answer has no data.', extensions } = errors?.[0] ?? {}
-  const fields = extensions?.fields?.map(({ field, description }) => `${field}: ${description}.`)
-  throw new Error(fields?.length ? fields.join(' ') : message)
+  const error = errors?.[0]
+  if (!error) throw new ApiError('The answer has no data.')
+  const { fields = [], ...extensions } = error.extensions ?? {}
+  const described = fields.map(({ field, description }) => `${field}: ${description}.`).join(' ')
+  throw toApiError({ message: described || error.message, extensions })
 }
 
 type FirstResponse = { readonly viewer?: { readonly eventPosition: string | null | undefined } | null }
@@ -106,7 +109,7 @@ export function useList<Operation extends OperationType, Row>(list: ListQuery<Op
   const latest = useRef(list)
   latest.current = list
   const [shown, setShown] = useState<(ShownList<Row> & { key: string }) | null>(null)
-  const [problem, setProblem] = useState<string | null>(null)
+  const [problem, setProblem] = useState<Error | null>(null)
   const current = useRef(shown)
   useEffect(() => {
     let isCurrent = true
@@ -132,8 +135,8 @@ export function useList<Operation extends OperationType, Row>(list: ListQuery<Op
         setShown(current.current)
         former?.pages.release()
       },
-      (error: unknown) => {
-        if (isCurrent) setProblem(error instanceof Error ? error.message : String(error))
+      (error: Error) => {
+        if (isCurrent) setProblem(error)
       },
     )
     return () => {
