@@ -3,10 +3,28 @@ import relay from 'vite-plugin-relay'
 
 /** Modules of Relay that the console does not use, or that no feature flag selects. Its packages cannot be shaken. */
 const UNUSED_MODULES =
-  /\/re(act-relay|lay-runtime)\/.*\/(useFragmentInternal_CURRENT|useMutationAction_EXPERIMENTAL|\w+Experimental|EntryPointContainer\.react|loadEntryPoint|use(EntryPointLoader|PreloadedQuery|SubscribeToInvalidationState)|RelayQueryResponseCache|fetchQuery_DEPRECATED)\.js$/
+  /\/re(act-relay|lay-runtime)\/.*\/(useFragmentInternal_CURRENT|useMutationAction_EXPERIMENTAL|\w+Experimental|EntryPointContainer\.react|loadEntryPoint|use(EntryPointLoader|PreloadedQuery|SubscribeToInvalidationState)|RelayQueryResponseCache|RelayDeclarativeMutationConfig|applyOptimisticMutation|createUpdatableProxy|fetchQuery_DEPRECATED)\.js$/
+/** Relay's cache of client-side resolvers, of which the console has none. */
+const RESOLVER_CACHE = /\/relay-runtime\/.*\/LiveResolverCache\.js$/
+const EMPTY_RESOLVER_CACHE = `
+class LiveResolverCache {
+  batchLiveStateUpdates(update) { update() }
+  batchLiveStateUpdatesWithoutNotify(update) { update(); return false }
+  getLiveResolverPromise() {}
+  invalidateDataIDs() {}
+  invalidateResolverRecords() {}
+  notifyUpdatedSubscribers() {}
+  unsubscribeFromLiveResolverRecords() {}
+}
+module.exports = {
+  LiveResolverCache,
+  RELAY_RESOLVER_LIVE_STATE_SUBSCRIPTION_KEY: '__resolverLiveStateSubscription',
+  getUpdatedDataIDs: (ids) => ids,
+}`
 const withoutUnusedModules: Plugin = {
   name: 'without-unused-modules',
-  load: (id) => (UNUSED_MODULES.test(id) ? 'module.exports = {}' : null),
+  load: (id) =>
+    UNUSED_MODULES.test(id) ? 'module.exports = {}' : RESOLVER_CACHE.test(id) ? EMPTY_RESOLVER_CACHE : null,
 }
 
 /** Modules of the first screen. Those that other screens have as well would be as many small files, which compress badly. */

@@ -71,9 +71,7 @@ const sessions = createRoute({
 const log = createRoute({
   getParentRoute: () => root,
   path: '/log',
-  validateSearch: (search: Record<string, unknown>): { request?: string } => ({
-    request: readText(search, 'request'),
-  }),
+  validateSearch: readTexts,
   component: lazyRouteComponent(() => import('./screens/log/log-screen.tsx'), 'LogScreen'),
 })
 

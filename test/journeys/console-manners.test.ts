@@ -2,6 +2,8 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import type { WebSocketRoute } from 'playwright-core'
 import { describe, expect } from 'vitest'
+import { lockUser } from '../../src/users/users.ts'
+import { runAxe } from '../support/axe.ts'
 import { noBrowser, ORIGIN } from '../support/browser.ts'
 import { prepareConsole, readRows, SHOWN, test } from '../support/console-journey.ts'
 
@@ -79,5 +81,74 @@ describe.skipIf(noBrowser)('the console', () => {
     await page.getByRole('link', { name: 'Start' }).click()
     await page.getByText('Overloaded.').waitFor(SHOWN)
     await page.getByRole('button', { name: 'r-1' }).waitFor()
+  })
+
+  test('finds screens, people, addresses and requests in one box, by keyboard alone', async ({
+    acme,
+    newPerson,
+    events,
+    console: { page },
+  }) => {
+    const { id, email } = await newPerson({ name: 'Dorothy Vaughan' })
+    const find = async (text: string, option: string) => {
+      await page.keyboard.press('Control+k')
+      await page.getByRole('dialog').getByRole('combobox').waitFor()
+      await page.keyboard.type(text)
+      await page.getByRole('option', { name: option }).first().waitFor(SHOWN)
+      await page.keyboard.press('Enter')
+    }
+    await find('sess', 'Sessions')
+    await page.waitForURL(/\/sessions$/)
+    for (const text of [id, email.toUpperCase()]) {
+      await find(text, 'Dorothy Vaughan')
+      await page.waitForURL(`${ORIGIN}/${acme}/console/users/${id}`)
+      await page.goBack()
+    }
+    const [event] = await events({ type: 'grant.created' })
+    const requestId = event?.requestId ?? 'none'
+    await find(requestId, requestId)
+    await page.waitForURL(`${ORIGIN}/${acme}/console/log?request=${requestId}`)
+    await expect.poll(() => page.locator('.events').textContent(), SHOWN).toContain('grant.created')
+    await find('127.0.0.1', '127.0.0.1')
+    await page.waitForURL(`${ORIGIN}/${acme}/console/log?ip=127.0.0.1`)
+    await page.keyboard.press('Control+k')
+    await page.keyboard.type('nothing at all')
+    await page.getByText('Nothing has this name, id or address.').waitFor(SHOWN)
+    expect((await runAxe(page)).violations).toEqual([])
+    await page.keyboard.press('Escape')
+    await page.keyboard.press('?')
+    await page.getByRole('dialog', { name: 'Keyboard' }).waitFor()
+    expect((await runAxe(page)).violations).toEqual([])
+  })
+
+  test('filters the log by what is pasted and by kind, and follows it as far as a stream can', async ({
+    acme,
+    newPerson,
+    ctx,
+    openConsole,
+  }) => {
+    const person = await newPerson({ name: 'Filtered' })
+    const { page } = await openConsole('admin', '/log')
+    const field = page.getByPlaceholder('Paste the number of an error page')
+    for (const [text, parameter] of [
+      [person.id, `subject=${person.id}`],
+      ['192.0.2.0/24', 'ip=192.0.2.0%2F24'],
+      ['+43 660 1234567', 'address=%2B43+660+1234567'],
+      ['req-1', 'request=req-1'],
+    ] as const) {
+      await page.goto(`${ORIGIN}/${acme}/console/log`)
+      await field.fill(text)
+      await field.press('Enter')
+      await page.waitForURL(`${ORIGIN}/${acme}/console/log?${parameter}`)
+      await page
+        .getByText(text === person.id ? 'user.created' : 'No event has these properties.')
+        .waitFor(SHOWN)
+    }
+    await page.goto(`${ORIGIN}/${acme}/console/log?kind=users`)
+    await page.getByText('Live').waitFor(SHOWN)
+    await lockUser(ctx, person.id)
+    await page.getByText('user.locked').waitFor(SHOWN)
+    const types = await page.locator('.event-type').allTextContents()
+    expect(types.filter((type) => !/^(user|role)\./.test(type))).toEqual([])
   })
 })

@@ -140,7 +140,7 @@ describe.skipIf(noBrowser)('the console', () => {
     expect(page.url()).toBe(`${ORIGIN}/${acme}/console/log?request=${event?.requestId}`)
     await page.getByLabel('Number of an error page').fill('nothing')
     await page.keyboard.press('Enter')
-    await page.getByText('No event has this number.').waitFor()
+    await page.getByText('No event has these properties.').waitFor()
   })
 
   test('pauses and resumes the log, and pauses by itself before it takes the memory of the browser', async ({

@@ -5,11 +5,10 @@ export type ScreenDocument = { text: string; variables: object }
 const MAX_KEPT = 50
 const documents = new Map<string, ScreenDocument>()
 
-/** Keeps the first document of each screen; the next ones are pages of its lists. */
+/** Keeps the document of a screen. Pages of its lists, and what surrounds it, have other names. */
 export function keepScreenDocument(name: string, document: ScreenDocument): void {
-  if (name === 'shellQuery') return
+  if (!name.endsWith('ScreenQuery')) return
   const { href } = location
-  if (documents.has(href)) return
   documents.set(href, document)
   if (documents.size > MAX_KEPT) documents.delete(documents.keys().next().value ?? '')
 }

@@ -17,6 +17,8 @@ export function Dialog({
   useEffect(() => {
     const element = dialog.current
     element?.showModal()
+    // The browser takes the button that closes; a form begins with its first field.
+    element?.querySelector<HTMLElement>('input, select, textarea')?.focus()
     return () => element?.close()
   }, [])
   return (

@@ -1,5 +1,5 @@
-import { Link, Outlet } from '@tanstack/react-router'
-import { Suspense, useState } from 'react'
+import { Link, Outlet, useNavigate } from '@tanstack/react-router'
+import { lazy, Suspense, useEffect, useState } from 'react'
 import { graphql, useLazyLoadQuery } from 'react-relay/hooks'
 import { signOut } from '../auth/sign-in.ts'
 import { deployment } from '../config.ts'
@@ -37,6 +37,33 @@ const AREAS: readonly Area[] = [
   { to: '/providers', label: 'Providers', scope: 'idps:read' },
   { to: '/settings', label: 'Tenant', scope: 'tenant:read' },
 ]
+
+const loadBox = () => import('./box.tsx').then(({ Box }) => ({ default: Box }))
+const Box = lazy(loadBox)
+const Shortcuts = lazy(() => import('./shortcuts.tsx').then(({ Shortcuts }) => ({ default: Shortcuts })))
+
+const isTyping = ({ target }: KeyboardEvent): boolean =>
+  target instanceof HTMLElement && target.closest('input, select, textarea, dialog') !== null
+
+/** The dialog that a key has opened. */
+function useKeys() {
+  const [opened, setOpened] = useState<'box' | 'shortcuts' | null>(null)
+  useEffect(() => {
+    // People type as soon as they have pressed the keys.
+    void loadBox()
+    const handleKey = (event: KeyboardEvent) => {
+      if (event.key.toLowerCase() === 'k' && (event.ctrlKey || event.metaKey)) setOpened('box')
+      else if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event)) return
+      else if (event.key === '?') setOpened('shortcuts')
+      else if (event.key === '/') document.querySelector<HTMLElement>('main input[type=search]')?.focus()
+      else return
+      event.preventDefault()
+    }
+    addEventListener('keydown', handleKey)
+    return () => removeEventListener('keydown', handleKey)
+  }, [])
+  return { opened, setOpened }
+}
 
 const THEMES: readonly Theme[] = ['system', 'light', 'dark']
 
@@ -83,6 +110,14 @@ function Frame() {
   const scopes = new Set(viewer?.scopes)
   const permitted = AREAS.filter(({ scope }) => scope === null || scopes.has(scope))
   const user = viewer?.user
+  const navigate = useNavigate()
+  const { opened, setOpened } = useKeys()
+  const close = () => setOpened(null)
+  const commands = [
+    ...permitted.map(({ to, label }) => ({ name: label, run: () => void navigate({ to }) })),
+    { name: 'Keyboard shortcuts', run: () => setOpened('shortcuts') },
+    { name: 'Sign out', run: () => void signOut() },
+  ]
   return (
     <ViewerScopes.Provider value={scopes}>
       <a className="skip" href="#content">
@@ -94,6 +129,9 @@ function Frame() {
             <strong>{deployment.name}</strong>
             <span className={`badge ${deployment.environment}`}>{deployment.environment}</span>
           </p>
+          <button type="button" className="find" onClick={() => setOpened('box')}>
+            Find anything <kbd>Ctrl K</kbd>
+          </button>
           <ul>
             {permitted.map(({ to, label }) => (
               <li key={to}>
@@ -123,6 +161,10 @@ function Frame() {
         </main>
       </div>
       <Notices />
+      <Suspense fallback={null}>
+        {opened === 'box' && <Box commands={commands} onClose={close} />}
+        {opened === 'shortcuts' && <Shortcuts onClose={close} />}
+      </Suspense>
     </ViewerScopes.Provider>
   )
 }

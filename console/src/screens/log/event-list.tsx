@@ -1,4 +1,5 @@
 import { Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
 import { graphql, useFragment } from 'react-relay/hooks'
 import type { eventList_event$key } from '../../generated/eventList_event.graphql.ts'
 import { Time } from '../../parts/time.tsx'
@@ -47,39 +48,59 @@ function EventItem({ event: key, about }: { event: eventList_event$key; about: s
     key,
   )
   const { actor } = event
-  const facts = [
-    describeEvent(event) ?? describeDetail(event.detail),
-    event.changedFields?.join(', '),
-    actor?.client?.name,
-    actor?.ip,
-  ].filter(Boolean)
   const found = event.user ?? actor?.user
   const person = found?.id === about ? undefined : found
-  const subjectId = event.subjectIds?.find((id) => id.startsWith('user_') && id !== found?.id && id !== about)
+  const client = actor?.client
+  const subjectId = event.subjectIds?.find((id) => id !== found?.id && id !== about && id !== client?.id)
+  const items: ReactNode[] = [
+    person && (
+      <Link to="/users/$userId" params={{ userId: person.id }}>
+        {person.name ?? person.email ?? person.id}
+      </Link>
+    ),
+    subjectId && <Subject id={subjectId} />,
+    describeEvent(event) ?? describeDetail(event.detail),
+    event.changedFields?.join(', '),
+    client?.name,
+    actor?.ip && (
+      <Link to="/log" search={{ ip: actor.ip }}>
+        {actor.ip}
+      </Link>
+    ),
+  ].filter(Boolean)
   return (
     <li>
       <span className="event-type">{event.typeName}</span>
       <span className="event-facts">
-        {person && (
-          <Link to="/users/$userId" params={{ userId: person.id }}>
-            {person.name ?? person.email ?? person.id}
-          </Link>
-        )}
-        {subjectId && (
-          <>
-            {person && ' → '}
-            <Link to="/users/$userId" params={{ userId: subjectId }}>
-              {subjectId}
-            </Link>
-          </>
-        )}
-        {(person || subjectId) && facts.length > 0 && ' · '}
-        {facts.join(' · ')}
+        {items.map((item, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: the items of an event do not change
+          <span key={index}>
+            {index > 0 && ' · '}
+            {item}
+          </span>
+        ))}
       </span>
+      {event.requestId && (
+        <Link to="/log" search={{ request: event.requestId }} title="All events of this request">
+          request
+        </Link>
+      )}
       <Time at={event.occurredAt} />
     </li>
   )
 }
+
+/** The object that an event is about, which leads to its screen or to its events. */
+const Subject = ({ id }: { id: string }) =>
+  id.startsWith('user_') ? (
+    <Link to="/users/$userId" params={{ userId: id }}>
+      {id}
+    </Link>
+  ) : (
+    <Link to="/log" search={{ subject: id }}>
+      {id}
+    </Link>
+  )
 
 /** Events with what happened in words, who did it, and from where. The user that the list is `about` is not named. */
 export const EventList = ({

@@ -4,20 +4,26 @@ import { graphql, useLazyLoadQuery, usePaginationFragment } from 'react-relay/ho
 import type { logScreen_events$key } from '../../generated/logScreen_events.graphql.ts'
 import type { logScreenPageQuery } from '../../generated/logScreenPageQuery.graphql.ts'
 import type { logScreenQuery } from '../../generated/logScreenQuery.graphql.ts'
+import { FilterBar, type ListValues } from '../../parts/filter-bar.tsx'
+import { readText } from '../../parts/form.tsx'
 import { MoreRows } from '../../parts/more-rows.tsx'
 import { ListSkeleton } from '../../parts/skeleton.tsx'
 import { EventList } from './event-list.tsx'
 import { LiveEvents } from './live-events.tsx'
+import { canFollow, FILTERS, getTypes, recognize, toEventFilter } from './log-filter.ts'
 
 const route = getRouteApi('/log')
 
 /** The event log, newest first, as it grows. */
 export function LogScreen() {
-  const { request } = route.useSearch()
+  const values: ListValues = route.useSearch()
   const navigate = useNavigate({ from: '/log' })
   const [isPaused, setIsPaused] = useState(false)
   // Each resumption begins with the newest events.
   const [generation, setGeneration] = useState(0)
+  const change = (name: string, value: string | undefined) =>
+    void navigate({ search: { ...values, [name]: value } })
+  const isFollowed = canFollow(values)
   return (
     <section className="screen">
       <header className="screen-head">
@@ -26,24 +32,25 @@ export function LogScreen() {
           <form
             onSubmit={(event) => {
               event.preventDefault()
-              const entered = new FormData(event.currentTarget).get('request')
-              void navigate({ search: { request: String(entered).trim() || undefined } })
+              const form = event.currentTarget
+              const entered = readText(new FormData(form), 'pasted')
+              form.reset()
+              if (entered) change(recognize(entered), entered)
             }}
           >
-            <label className="hidden" htmlFor="request">
-              Number of an error page
+            <label className="hidden" htmlFor="pasted">
+              Number of an error page, id, address or IP address
             </label>
             <input
-              key={request}
-              id="request"
-              name="request"
+              id="pasted"
+              name="pasted"
               type="search"
-              defaultValue={request}
-              placeholder="Paste the number of an error page"
+              autoComplete="off"
+              placeholder="Paste the number of an error page, an id, an address or an IP"
             />
           </form>
         </search>
-        {request === undefined && (
+        {isFollowed && (
           <button
             type="button"
             className="button quiet"
@@ -57,11 +64,12 @@ export function LogScreen() {
           </button>
         )}
       </header>
-      <Suspense fallback={<ListSkeleton />} key={`${request ?? ''} ${generation}`}>
+      <FilterBar filters={FILTERS} values={values} onChange={change} />
+      <Suspense fallback={<ListSkeleton />} key={`${JSON.stringify(values)} ${generation}`}>
         <Events
-          request={request}
+          values={values}
           generation={generation}
-          isLive={!isPaused && request === undefined}
+          isLive={!isPaused && isFollowed}
           onFull={() => setIsPaused(true)}
         />
       </Suspense>
@@ -70,12 +78,12 @@ export function LogScreen() {
 }
 
 function Events({
-  request,
+  values,
   generation,
   isLive,
   onFull,
 }: {
-  request: string | undefined
+  values: ListValues
   generation: number
   isLive: boolean
   onFull: () => void
@@ -89,7 +97,7 @@ function Events({
         ...logScreen_events @arguments(filter: $filter)
       }
     `,
-    { filter: request === undefined ? null : { requestId: request } },
+    { filter: toEventFilter(values) },
     { fetchKey: generation, fetchPolicy: 'network-only' },
   )
   const { data, loadNext, hasNext, isLoadingNext } = usePaginationFragment<
@@ -124,14 +132,22 @@ function Events({
     <>
       {isLive && (
         <>
-          <LiveEvents connection={events.__id} after={query.viewer?.eventPosition} onFull={onFull} />
+          <LiveEvents
+            connection={events.__id}
+            after={query.viewer?.eventPosition}
+            types={getTypes(values)}
+            ip={values.ip}
+            onFull={onFull}
+          />
           <p className="count" role="status">
             <span className="pulse" /> Live
           </p>
         </>
       )}
-      {request !== undefined && events.edges.length === 0 ? (
-        <p className="empty">No event has this number. Events are kept for as long as the settings say.</p>
+      {toEventFilter(values) && events.edges.length === 0 ? (
+        <p className="empty">
+          No event has these properties. Events are kept for as long as the settings say.
+        </p>
       ) : (
         <EventList events={events.edges.map(({ node }) => node)} />
       )}

@@ -1,0 +1,126 @@
+import type { EventFilter, EventType } from '../../generated/logScreenQuery.graphql.ts'
+import { type Filter, type ListValues, toRange } from '../../parts/filter-bar.tsx'
+
+/** Types of events that are sought together. */
+const KINDS: Record<string, { label: string; types: readonly EventType[] }> = {
+  failures: {
+    label: 'Failed sign-ins and refused requests',
+    types: ['SIGNIN_FAILED', 'PASSCODE_FAILED', 'AUTHORIZE_REFUSED', 'TOKEN_REFUSED'],
+  },
+  sessions: {
+    label: 'Sign-ins and sessions',
+    types: ['SESSION_STARTED', 'SESSION_REAUTHENTICATED', 'SESSION_REFRESHED', 'SESSION_ENDED'],
+  },
+  users: {
+    label: 'Users, locks and roles',
+    types: [
+      'USER_CREATED',
+      'USER_UPDATED',
+      'USER_DELETED',
+      'USER_LOCKED',
+      'USER_UNLOCKED',
+      'USER_LIMITS_RESET',
+      'USER_DELETION_REQUESTED',
+      'USER_DELETION_CANCELED',
+      'USER_TERMS_ACCEPTED',
+      'ROLE_CHANGED',
+    ],
+  },
+  credentials: {
+    label: 'Passkeys and second factors',
+    types: [
+      'CREDENTIAL_ENROLLED',
+      'CREDENTIAL_REVOKED',
+      'CREDENTIAL_ENROLLMENT_CREATED',
+      'CREDENTIAL_ENROLLMENT_CANCELED',
+      'CREDENTIAL_ENROLLMENT_FAILED',
+      'CREDENTIAL_RECOVERY_CODE_USED',
+      'CREDENTIAL_COUNTER_DECREASED',
+    ],
+  },
+  applications: {
+    label: 'Applications',
+    types: [
+      'CLIENT_CREATED',
+      'CLIENT_UPDATED',
+      'CLIENT_DELETED',
+      'REGISTRATION_TOKEN_CREATED',
+      'REGISTRATION_TOKEN_REVOKED',
+    ],
+  },
+  grants: {
+    label: 'Grants and consents',
+    types: ['GRANT_CREATED', 'GRANT_REFRESHED', 'GRANT_REVOKED', 'CONSENT_GRANTED', 'CONSENT_REVOKED'],
+  },
+  providers: {
+    label: 'Identity providers',
+    types: [
+      'IDP_CREATED',
+      'IDP_UPDATED',
+      'IDP_DELETED',
+      'IDP_TESTED',
+      'IDPUSER_LINKED',
+      'IDPUSER_LINK_FAILED',
+      'IDPUSER_UNLINKED',
+    ],
+  },
+  invitations: {
+    label: 'Invitations',
+    types: [
+      'INVITATION_CREATED',
+      'INVITATION_RESENT',
+      'INVITATION_ACCEPTED',
+      'INVITATION_FAILED',
+      'INVITATION_REVOKED',
+    ],
+  },
+  settings: {
+    label: 'Settings and keys',
+    types: ['TENANT_UPDATED', 'TENANT_CREATED', 'TENANT_DELETED', 'KEY_ROTATED'],
+  },
+}
+
+export const FILTERS: readonly Filter[] = [
+  {
+    name: 'kind',
+    label: 'Kind',
+    kind: 'choice',
+    options: Object.entries(KINDS).map(([value, { label }]) => [value, label] as const),
+  },
+  { name: 'subject', label: 'About', kind: 'text', placeholder: 'id of a user, application, …' },
+  { name: 'actor', label: 'By', kind: 'text', placeholder: 'id of a user or application' },
+  { name: 'address', label: 'Failed address', kind: 'text', placeholder: 'e-mail or phone number' },
+  { name: 'ip', label: 'IP', kind: 'text', placeholder: '192.0.2.1 or 192.0.2.0/24' },
+  { name: 'request', label: 'Request', kind: 'text', placeholder: 'number of an error page' },
+  { name: 'from', label: 'From', kind: 'day', daysAgo: 7 },
+  { name: 'before', label: 'Before', kind: 'day', daysAgo: 0 },
+]
+
+/** The types of a kind; null for all. */
+export const getTypes = ({ kind }: ListValues): readonly EventType[] | null =>
+  KINDS[kind ?? '']?.types ?? null
+
+/** The filter of the API; null when no value is set. */
+export function toEventFilter(values: ListValues): EventFilter | null {
+  const filter = {
+    types: getTypes(values),
+    subjectId: values.subject,
+    actorId: values.actor,
+    address: values.address,
+    ip: values.ip,
+    requestId: values.request,
+    occurredAt: toRange(values.from, values.before),
+  }
+  return Object.values(filter).some((value) => value !== undefined && value !== null) ? filter : null
+}
+
+/** Whether a stream of events can apply the filter: it knows types and addresses of callers. */
+export const canFollow = (values: ListValues): boolean =>
+  FILTERS.every(({ name }) => name === 'kind' || name === 'ip' || values[name] === undefined)
+
+/** The filter that a pasted text means: an address, an IP address or network, an id, or the number of a request. */
+export function recognize(text: string): string {
+  if (/^[0-9a-f.:]+(\/\d+)?$/i.test(text) && /\.\d|:.*:/.test(text)) return 'ip'
+  if (text.includes('@') || /^\+?[\d ()-]{6,}$/.test(text)) return 'address'
+  return /^[a-z]+_[0-9a-z]{20,}$/.test(text) ? 'subject' : 'request'
+}

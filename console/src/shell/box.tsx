@@ -1,0 +1,190 @@
+import './box.css'
+import { useRouter } from '@tanstack/react-router'
+import { type KeyboardEvent, useDeferredValue, useEffect, useState } from 'react'
+import { fetchQuery, graphql } from 'relay-runtime'
+import { environment } from '../api/environment.ts'
+import { CONSOLE_PATH, deployment } from '../config.ts'
+import type { boxQuery, boxQuery$data } from '../generated/boxQuery.graphql.ts'
+import { Dialog } from '../parts/dialog.tsx'
+
+type Match = NonNullable<boxQuery$data['lookup']>[number]
+type Choice = { key: string; name: string; detail: string; open: () => void }
+
+/** A screen or an action that the box finds by its name. */
+export type Command = { name: string; run: () => void }
+
+const WAIT_MS = 150
+/** No id or address is shorter. */
+const MIN_LOOKUP = 3
+
+const KINDS: Record<Exclude<Match['kind'], '%future added value'>, string> = {
+  ADDRESS: 'Address with failed sign-ins',
+  CLIENT: 'Application',
+  CREDENTIAL: 'Passkey or second factor',
+  DEVICE: 'Device',
+  EVENT: 'Event',
+  IDENTITY_PROVIDER: 'Identity provider',
+  IDP_USER: 'Linked identity',
+  INVITATION: 'Invitation',
+  IP_ADDRESS: 'IP address',
+  REGISTRATION_TOKEN: 'Registration token',
+  REQUEST: 'Request',
+  SESSION: 'Session',
+  SIGNING_KEY: 'Signing key',
+  SUBJECT: 'Subject of events',
+  TENANT: 'Tenant',
+  USER: 'User',
+}
+
+/** The screen that shows a match, below the console. */
+function findScreen({ kind, id, userId }: Match): string {
+  const encoded = encodeURIComponent(id)
+  switch (kind) {
+    case 'USER':
+      return `/users/${encoded}`
+    case 'CREDENTIAL':
+    case 'SESSION':
+    case 'IDP_USER':
+      return `/users/${encodeURIComponent(userId ?? id)}`
+    case 'CLIENT':
+      return `/applications/${encoded}`
+    case 'INVITATION':
+      return '/invitations'
+    case 'IDENTITY_PROVIDER':
+      return '/providers'
+    case 'SIGNING_KEY':
+    case 'REGISTRATION_TOKEN':
+      return '/keys'
+    case 'TENANT':
+      return '/'
+    case 'IP_ADDRESS':
+      return `/log?ip=${encoded}`
+    case 'REQUEST':
+      return `/log?request=${encoded}`
+    default:
+      return `/log?subject=${encoded}`
+  }
+}
+
+/** Finds what a text names: a screen, an action, or anything that has an id or an address. */
+export function Box({ commands, onClose }: { commands: readonly Command[]; onClose: () => void }) {
+  const { history } = useRouter()
+  const [text, setText] = useState('')
+  const [active, setActive] = useState(0)
+  const [problem, setProblem] = useState<string | null>(null)
+  const [{ sought, matches }, setFound] = useState<{ sought: string; matches: readonly Match[] }>({
+    sought: '',
+    matches: [],
+  })
+  const entered = useDeferredValue(text.trim())
+  useEffect(() => {
+    if (entered.length < MIN_LOOKUP) return
+    const timer = setTimeout(() => {
+      setProblem(null)
+      request = fetchQuery<boxQuery>(
+        environment,
+        graphql`
+          query boxQuery($text: String!) {
+            lookup(text: $text) {
+              kind
+              id
+              name
+              matchedBy
+              userId
+            }
+          }
+        `,
+        { text: entered },
+      ).subscribe({
+        next: ({ lookup }) => setFound({ sought: entered, matches: lookup ?? [] }),
+        error: (error: Error) => setProblem(error.message),
+      })
+    }, WAIT_MS)
+    let request: { unsubscribe: () => void } | undefined
+    return () => {
+      clearTimeout(timer)
+      request?.unsubscribe()
+    }
+  }, [entered])
+  const wanted = entered.toLowerCase()
+  const isCurrent = sought === entered
+  const choices: Choice[] = [
+    ...commands
+      .filter(({ name }) => name.toLowerCase().includes(wanted))
+      .map(({ name, run }) => ({ key: name, name, detail: '', open: run })),
+    ...(isCurrent ? matches : []).map((match) => ({
+      key: `${match.kind} ${match.id}`,
+      name: match.name ?? match.id,
+      detail: [KINDS[match.kind as keyof typeof KINDS], match.name && match.id].filter(Boolean).join(' · '),
+      open: () => {
+        if (match.kind === 'TENANT' && match.id !== deployment.tenant)
+          location.assign(`${deployment.issuer.replace(/[^/]+$/, encodeURIComponent(match.id))}/console`)
+        else history.push(CONSOLE_PATH + findScreen(match))
+      },
+    })),
+  ]
+  const chosen = Math.min(active, choices.length - 1)
+  const open = (choice: Choice | undefined) => {
+    if (!choice) return
+    onClose()
+    choice.open()
+  }
+  const handleKey = (event: KeyboardEvent) => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
+    if (step !== undefined) {
+      event.preventDefault()
+      setActive((chosen + step + choices.length) % Math.max(choices.length, 1))
+    } else if (event.key === 'Enter') {
+      event.preventDefault()
+      open(choices[chosen])
+    }
+  }
+  return (
+    <Dialog title="Find anything" onClose={onClose}>
+      <div className="box">
+        <input
+          type="text"
+          role="combobox"
+          aria-label="A screen, an id, an address, an IP address, the number of a request, or a URL"
+          aria-expanded={choices.length > 0}
+          aria-controls="box-choices"
+          aria-activedescendant={choices[chosen] && `box-${chosen}`}
+          placeholder="A screen, or any id, address, IP, request or URL"
+          autoComplete="off"
+          spellCheck={false}
+          value={text}
+          onChange={({ target }) => {
+            setText(target.value)
+            setActive(0)
+          }}
+          onKeyDown={handleKey}
+        />
+        <div role="listbox" id="box-choices" aria-label="Found">
+          {choices.map((choice, index) => (
+            <div
+              key={choice.key}
+              role="option"
+              id={`box-${index}`}
+              tabIndex={-1}
+              aria-selected={index === chosen}
+              onPointerMove={() => setActive(index)}
+              onClick={() => open(choice)}
+              onKeyDown={handleKey}
+            >
+              <span className="truncated">{choice.name}</span>
+              <span className="truncated detail">{choice.detail}</span>
+            </div>
+          ))}
+        </div>
+        <p className="hint" role="status">
+          {problem ??
+            (choices.length > 0
+              ? '↑ ↓ choose, Enter opens'
+              : isCurrent || entered.length < MIN_LOOKUP
+                ? 'Nothing has this name, id or address.'
+                : 'Searching…')}
+        </p>
+      </div>
+    </Dialog>
+  )
+}
