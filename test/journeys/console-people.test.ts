@@ -68,7 +68,9 @@ describe.skipIf(noBrowser)('the screen of a user', () => {
     await hers.getByLabel('Email address or phone number').fill(grace.email)
     await hers.keyboard.press('Enter')
     await fillCode(hers, '000000')
-    await page.getByText('Sign-in failed by a code by email: the code was wrong').waitFor(SHOWN)
+    await page
+      .getByText('A sign-in by a code that was sent by email failed: the code was wrong')
+      .waitFor(SHOWN)
     await lockUser(createPlatformCtx(acme), grace.id)
     await page.getByText(/^Locked since/).waitFor(SHOWN)
     await photograph(page, 'console-user-reasons')

@@ -126,25 +126,6 @@ export function InviteDialog({
             />
           )}
         </Field>
-        <fieldset className="plain form">
-          <legend className="hidden">Roles</legend>
-          <RoleChoice
-            query={query}
-            chosen={draft.roles}
-            onChange={(roles) => onChange({ ...draft, roles })}
-          />
-        </fieldset>
-        <Field label="Note for administrators" name="note">
-          {(props) => (
-            <input
-              {...props}
-              maxLength={200}
-              autoComplete="off"
-              value={draft.note}
-              onChange={({ target }) => onChange({ ...draft, note: target.value })}
-            />
-          )}
-        </Field>
         <div role="status">
           {draft.results.length > 0 && (
             <>
@@ -166,6 +147,26 @@ export function InviteDialog({
             </>
           )}
         </div>
+        <fieldset className="plain choices">
+          <legend>Roles that they get</legend>
+          <RoleChoice
+            query={query}
+            chosen={draft.roles}
+            hasWords={false}
+            onChange={(roles) => onChange({ ...draft, roles })}
+          />
+        </fieldset>
+        <Field label="Note for administrators" name="note">
+          {(props) => (
+            <input
+              {...props}
+              maxLength={200}
+              autoComplete="off"
+              value={draft.note}
+              onChange={({ target }) => onChange({ ...draft, note: target.value })}
+            />
+          )}
+        </Field>
         <div className="actions">
           <button
             type="submit"

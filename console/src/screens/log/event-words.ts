@@ -86,7 +86,8 @@ export function describeEvent({ typeName, detail, reason }: eventList_event$data
       const method = METHODS[read('method')] ?? ''
       const why = SIGN_IN_FAILURES[read('reason')] ?? CODE_FAILURES[read('reason')] ?? read('reason')
       const diagnosis = ['error', 'cause', 'diagnostics'].map(read).filter(Boolean).join(', ')
-      const text = join(`Sign-in failed ${[method, channel].filter(Boolean).join(' ')}`.trim(), why)
+      const sentBy = channel ? ` that was sent ${channel}` : ''
+      const text = join(`A sign-in ${method}${sentBy} failed`.replace('  ', ' '), why)
       return diagnosis ? `${text} (${diagnosis})` : text
     }
     case 'passcode.failed':

@@ -4,14 +4,16 @@ import type { Role } from '../../generated/userFactsRolesMutation.graphql.ts'
 import { CheckField } from '../../parts/form.tsx'
 import { useLacks } from '../../shell/viewer-scopes.ts'
 
-/** A choice of roles. Nobody gives or takes a role that permits more than the own ones. */
+/** A choice of roles, with what each permits where `hasWords`. Nobody gives or takes a role that permits more than the own ones. */
 export function RoleChoice({
   query,
   chosen,
+  hasWords,
   onChange,
 }: {
   query: roleChoice_query$key
   chosen: readonly Role[]
+  hasWords: boolean
   onChange: (chosen: Role[]) => void
 }) {
   const { roles } = useFragment(
@@ -36,7 +38,7 @@ export function RoleChoice({
       hint={
         lacksScope(scopes)
           ? 'Permits more than you may.'
-          : `May ${scopes.map(({ description }) => description).join('; ')}.`
+          : hasWords && `May ${scopes.map(({ description }) => description).join('; ')}.`
       }
       checked={chosen.includes(role)}
       disabled={lacksScope(scopes)}

@@ -124,7 +124,7 @@ function RoleCard({
         {name} <span className="badge">{totalSize}</span>
       </h2>
       <details>
-        <summary>May do {scopes.length} things</summary>
+        <summary>Permits {scopes.length} scopes</summary>
         <ul className="permits">
           {scopes.map(({ scope, description }) => (
             <li key={scope}>

@@ -71,11 +71,13 @@ export function NewUserScreen() {
           problem={problem}
           onChange={(name, text) => setEntered((former) => ({ ...former, [name]: text }))}
         />
-        <ProblemText problem={problem} shown={SHOWN_BY_FIELDS} />
-        <div className="actions">
-          <button type="submit" className="button" disabled={create.isRunning || broken !== null}>
-            Create user
-          </button>
+        <div className="foot">
+          <ProblemText problem={problem} shown={SHOWN_BY_FIELDS} />
+          <div className="actions">
+            <button type="submit" className="button" disabled={create.isRunning || broken !== null}>
+              Create user
+            </button>
+          </div>
         </div>
       </form>
     </section>

@@ -180,7 +180,7 @@ function RolesDialog({
           save.run({ input: { userId, roles: [...chosen] } }, onClose)
         }}
       >
-        <RoleChoice query={query} chosen={chosen} onChange={setChosen} />
+        <RoleChoice query={query} chosen={chosen} hasWords onChange={setChosen} />
         <ProblemText problem={save.problem} />
         <div className="actions">
           <button type="submit" className="button" disabled={save.isRunning}>

@@ -166,50 +166,52 @@ export function UserProfile({
           onChange={change}
         />
       </fieldset>
-      {others.length > 0 && (
-        <p className="hint" role="status">
-          Somebody else has changed {others.map(labelOf).join(', ')} meanwhile. This is kept.
-        </p>
-      )}
-      {conflicts.length > 0 && (
-        <section className="problem" role="alert" aria-label="Conflict">
-          <p>Somebody else saved other values meanwhile. Choose for each field, and save again.</p>
-          {conflicts.map((name) => (
-            <fieldset key={name} className="conflict">
-              <legend>{labelOf(name)}</legend>
-              {(['theirs', 'mine'] as const).map((side) => (
-                <label key={side}>
-                  <input
-                    type="radio"
-                    name={`conflict-${name}`}
-                    checked={kept[name] === side}
-                    onChange={() => setKept((former) => ({ ...former, [name]: side }))}
-                  />{' '}
-                  {side === 'theirs' ? 'Theirs' : 'Mine'}:{' '}
-                  <code>{(side === 'theirs' ? current[name] : entered[name]) || '(empty)'}</code>
-                </label>
-              ))}
-            </fieldset>
-          ))}
-        </section>
-      )}
-      {conflicts.length === 0 && <ProblemText problem={problem} shown={SHOWN_BY_FIELDS} />}
-      {mayChange ? (
-        <div className="actions">
-          <button
-            type="submit"
-            className="button"
-            disabled={!isChanged || isUndecided || broken !== null || save.isRunning}
-          >
-            {conflicts.length > 0 ? 'Save again' : 'Save'}
-          </button>
-          <button type="button" className="button quiet" disabled={!isChanged} onClick={reset}>
-            Discard
-          </button>
-        </div>
-      ) : (
-        <p className="hint">You may not change this user.</p>
-      )}
+      <div className="foot">
+        {others.length > 0 && (
+          <p className="hint" role="status">
+            Somebody else has changed {others.map(labelOf).join(', ')} meanwhile. This is kept.
+          </p>
+        )}
+        {conflicts.length > 0 && (
+          <section className="problem" role="alert" aria-label="Conflict">
+            <p>Somebody else saved other values meanwhile. Choose for each field, and save again.</p>
+            {conflicts.map((name) => (
+              <fieldset key={name} className="conflict">
+                <legend>{labelOf(name)}</legend>
+                {(['theirs', 'mine'] as const).map((side) => (
+                  <label key={side}>
+                    <input
+                      type="radio"
+                      name={`conflict-${name}`}
+                      checked={kept[name] === side}
+                      onChange={() => setKept((former) => ({ ...former, [name]: side }))}
+                    />{' '}
+                    {side === 'theirs' ? 'Theirs' : 'Mine'}:{' '}
+                    <code>{(side === 'theirs' ? current[name] : entered[name]) || '(empty)'}</code>
+                  </label>
+                ))}
+              </fieldset>
+            ))}
+          </section>
+        )}
+        {conflicts.length === 0 && <ProblemText problem={problem} shown={SHOWN_BY_FIELDS} />}
+        {mayChange ? (
+          <div className="actions">
+            <button
+              type="submit"
+              className="button"
+              disabled={!isChanged || isUndecided || broken !== null || save.isRunning}
+            >
+              {conflicts.length > 0 ? 'Save again' : 'Save'}
+            </button>
+            <button type="button" className="button quiet" disabled={!isChanged} onClick={reset}>
+              Discard
+            </button>
+          </div>
+        ) : (
+          <p className="hint">You may not change this user.</p>
+        )}
+      </div>
     </form>
   )
 }
