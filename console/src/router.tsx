@@ -91,6 +91,13 @@ const providers = createRoute({
   component: lazyRouteComponent(() => import('./screens/providers/providers-screen.tsx'), 'ProvidersScreen'),
 })
 
+const brand = createRoute({
+  getParentRoute: () => root,
+  path: '/brand',
+  validateSearch: readTexts,
+  component: lazyRouteComponent(() => import('./screens/brand/brand-screen.tsx'), 'BrandScreen'),
+})
+
 const settings = createRoute({
   getParentRoute: () => root,
   path: '/settings',
@@ -109,6 +116,7 @@ export const router = createRouter({
     log,
     signIn,
     providers,
+    brand,
     settings,
   ]),
   basepath: CONSOLE_PATH,

@@ -17,8 +17,10 @@ function toMessageImage(tenant: CachedTenant | null, image: BrandImage): string 
 }
 
 /** The tenant as messages show it. At most a second old: one statement when it is not cached. */
-export async function loadMessageTenant(slug: string): Promise<MessageTenant> {
-  const tenant = await findTenant(slug)
+export const loadMessageTenant = async (slug: string): Promise<MessageTenant> =>
+  toMessageTenant(slug, await findTenant(slug))
+
+export function toMessageTenant(slug: string, tenant: CachedTenant | null): MessageTenant {
   return {
     name: tenant?.friendlyName ?? slug,
     logoUrl: toMessageImage(tenant, 'logoUrl'),

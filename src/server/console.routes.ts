@@ -55,7 +55,9 @@ const SECURITY_POLICY = [
   "style-src 'self'",
   "img-src 'self' https: data:",
   "connect-src 'self'",
-  "form-action 'none'",
+  // The preview of the brand.
+  "frame-src 'self'",
+  "form-action 'self'",
   "frame-ancestors 'none'",
   "base-uri 'none'",
 ].join('; ')

@@ -4,7 +4,10 @@ import { getSettings, updateSettings } from '../../src/tenants/settings.ts'
 import { runAxe } from '../support/axe.ts'
 import { noBrowser, ORIGIN, PHONE } from '../support/browser.ts'
 import { test as base, prepareConsole, SHOWN } from '../support/console-journey.ts'
+import { fillCode } from '../support/fill-code.ts'
+import { newEmail } from '../support/idempotency.ts'
 import { photograph } from '../support/journey.ts'
+import { codeFor } from '../support/protocol.ts'
 import { startUpstream } from '../support/upstream.ts'
 
 const test = base.extend('upstream', { scope: 'file' }, async ({ acme }, { onCleanup }) => {
@@ -13,11 +16,16 @@ const test = base.extend('upstream', { scope: 'file' }, async ({ acme }, { onCle
   return upstream
 })
 
+/** The pages of the preview run no script, which the browser reports. */
+const isOfConsole = (error: string): boolean => !error.includes('sandboxed')
+
 test.beforeAll(({ ctx }) => prepareConsole({ ctx }))
 
 describe.skipIf(noBrowser)('the settings in the console', () => {
   test('describe the sign-in as one edits it, and change what a new user is asked for', async ({
+    acme,
     ctx,
+    open,
     openConsole,
   }) => {
     const { page, errors } = await openConsole('admin', '/sign-in')
@@ -37,10 +45,66 @@ describe.skipIf(noBrowser)('the settings in the console', () => {
       'open',
       ['userMetadata.company', 'name'],
     ])
+    const visitor = await (await open()).newPage()
+    await visitor.goto(`${ORIGIN}/${acme}/console`)
+    const address = newEmail()
+    await visitor.getByLabel('Email address or phone number').fill(address)
+    await visitor.keyboard.press('Enter')
+    await visitor.waitForURL(/\/code$/)
+    await fillCode(visitor, await codeFor(address))
+    await visitor.getByLabel('Company').waitFor()
     await page.getByRole('button', { name: 'Undo' }).click()
     await expect.poll(async () => (await getSettings(ctx)).signUp, SHOWN).toBe('off')
     await expect.poll(() => sentence.textContent(), SHOWN).toContain('Nobody can create an account')
     expect(errors).toEqual([])
+  })
+
+  test('make the sign-in page look like that of the customer, in both schemes', async ({
+    acme,
+    ctx,
+    open,
+    openConsole,
+  }) => {
+    const { page, errors } = await openConsole('admin', '/brand')
+    // The scheme of a frame is that of its element.
+    await page.emulateMedia({ colorScheme: null })
+    const preview = page.frameLocator('.preview-frames iframe').last()
+    await preview.getByRole('heading', { name: 'Sign in' }).waitFor(SHOWN)
+    const readFill = () =>
+      preview
+        .locator('button[type=submit]')
+        .first()
+        .evaluate((button) => getComputedStyle(button).backgroundColor)
+    const entries = await page.evaluate(() => history.length)
+    await page.getByLabel('Color', { exact: true }).fill('#0a7c66')
+    await page.getByLabel('Color on dark screens', { exact: true }).fill('#5fd1b8')
+    await expect.poll(readFill, SHOWN).toBe('rgb(10, 124, 102)')
+    await page.getByLabel('Appearance').last().selectOption('Dark')
+    await expect.poll(readFill, SHOWN).toBe('rgb(95, 209, 184)')
+    await page.getByRole('button', { name: 'Add a text' }).click()
+    await page.getByLabel('Key').fill('signIn.title')
+    await page.getByLabel('Text', { exact: true }).fill('Welcome aboard')
+    await preview.getByRole('heading', { name: 'Welcome aboard' }).waitFor(SHOWN)
+    await page.getByLabel('Page or mail').selectOption('Mail with a code')
+    await page.getByLabel('Language').selectOption('German')
+    await expect.poll(() => preview.locator('html').getAttribute('lang'), SHOWN).toBe('de')
+    expect((await getSettings(ctx)).themeColor).toBe(null)
+    // Back leaves the screen.
+    expect(await page.evaluate(() => history.length)).toBe(entries)
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText(/^Saved: Color, Color on dark screens, Texts/).waitFor(SHOWN)
+    for (const [colorScheme, color] of [
+      ['light', 'rgb(10, 124, 102)'],
+      ['dark', 'rgb(95, 209, 184)'],
+    ] as const) {
+      const hosted = await (await open({ colorScheme })).newPage()
+      await hosted.goto(`${ORIGIN}/${acme}/console`)
+      await hosted.getByRole('heading', { name: 'Welcome aboard' }).waitFor()
+      const button = hosted.locator('button[type=submit]').first()
+      expect(await button.evaluate((element) => getComputedStyle(element).backgroundColor)).toBe(color)
+    }
+    await photograph(page, 'console-brand-edited')
+    expect(errors.filter(isOfConsole)).toEqual([])
   })
 
   test('keep what was typed, and say what another administrator has saved meanwhile', async ({
@@ -160,7 +224,7 @@ describe.skipIf(noBrowser)('the settings in the console', () => {
     page.on('console', (message) => {
       if (/Content Security Policy/.test(message.text())) refused.push(message.text())
     })
-    for (const path of ['/sign-in', '/settings', '/providers?type=APPLE']) {
+    for (const path of ['/sign-in', '/settings', '/providers?type=APPLE', '/brand']) {
       await page.goto(`${ORIGIN}/${acme}/console${path}`)
       await page.getByRole('heading', { level: 1 }).waitFor()
       for (const [colorScheme, size] of [
@@ -175,6 +239,6 @@ describe.skipIf(noBrowser)('the settings in the console', () => {
         await photograph(page, `console${path.replaceAll(/\W/g, '-')}-${colorScheme}`)
       }
     }
-    expect([errors, refused]).toEqual([[], []])
+    expect([errors.filter(isOfConsole), refused]).toEqual([[], []])
   })
 })

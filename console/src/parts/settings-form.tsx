@@ -200,7 +200,16 @@ const QUERY = graphql`
  * The settings of the tenant as a form. A change of another administrator appears at once in what is not edited; of what
  * is, the form says so and keeps what was typed.
  */
-export function SettingsForm({ title, children }: { title: string; children: ReactNode }) {
+export function SettingsForm({
+  title,
+  aside,
+  children,
+}: {
+  title: string
+  /** What stays beside the form. */
+  aside?: ReactNode
+  children: ReactNode
+}) {
   const { tenant, viewer } = useLazyLoadQuery<settingsFormQuery>(
     QUERY,
     {},
@@ -208,7 +217,7 @@ export function SettingsForm({ title, children }: { title: string; children: Rea
   )
   if (!tenant) return <p className="empty">You may not read the settings.</p>
   return (
-    <EditedSettings title={title} tenant={tenant} after={viewer?.eventPosition}>
+    <EditedSettings title={title} tenant={tenant} after={viewer?.eventPosition} aside={aside}>
       {children}
     </EditedSettings>
   )
@@ -218,11 +227,13 @@ function EditedSettings({
   title,
   tenant,
   after,
+  aside,
   children,
 }: {
   title: string
   tenant: NonNullable<settingsFormQuery$data['tenant']>
   after: string | null | undefined
+  aside: ReactNode
   children: ReactNode
 }) {
   const mayWrite = useMay('tenant:write')
@@ -382,23 +393,26 @@ function EditedSettings({
             </div>
           )}
         </div>
-        <form ref={form} onSubmit={submit} noValidate>
-          <fieldset className="plain" disabled={!mayWrite}>
-            {children}
-          </fieldset>
-          {(isDirty || save.problem) && (
-            <div className="save-bar card">
-              <ProblemText problem={save.problem} shown={SETTING_NAMES} />
-              <p className="truncated">Not saved: {listLabels(changed)}</p>
-              <button type="button" className="button quiet" onClick={() => setEdits({})}>
-                Discard
-              </button>
-              <button type="submit" className="button" disabled={!isDirty || save.isRunning}>
-                Save
-              </button>
-            </div>
-          )}
-        </form>
+        <div className={aside ? 'beside' : undefined}>
+          <form ref={form} onSubmit={submit} noValidate>
+            <fieldset className="plain" disabled={!mayWrite}>
+              {children}
+            </fieldset>
+            {(isDirty || save.problem) && (
+              <div className="save-bar card">
+                <ProblemText problem={save.problem} shown={SETTING_NAMES} />
+                <p className="truncated">Not saved: {listLabels(changed)}</p>
+                <button type="button" className="button quiet" onClick={() => setEdits({})}>
+                  Discard
+                </button>
+                <button type="submit" className="button" disabled={!isDirty || save.isRunning}>
+                  Save
+                </button>
+              </div>
+            )}
+          </form>
+          {aside}
+        </div>
       </section>
       {isDirty && <LeavingGuard />}
     </FormContext>

@@ -22,6 +22,7 @@ type Area = {
     | '/roles'
     | '/sign-in'
     | '/providers'
+    | '/brand'
     | '/settings'
   label: string
   scope: Scope | null
@@ -35,6 +36,7 @@ const AREAS: readonly Area[] = [
   { to: '/roles', label: 'Roles', scope: 'users:read' },
   { to: '/sign-in', label: 'Sign-in', scope: 'tenant:read' },
   { to: '/providers', label: 'Providers', scope: 'idps:read' },
+  { to: '/brand', label: 'Texts and brand', scope: 'tenant:read' },
   { to: '/settings', label: 'Tenant', scope: 'tenant:read' },
 ]
 

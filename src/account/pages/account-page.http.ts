@@ -71,6 +71,8 @@ export type AccountPage = {
     string,
     FormHandler | [done: NoticeName, work: (...form: Parameters<FormHandler>) => Promise<unknown>]
   >
+  /** Answers a form of another page of this server. It changes nothing, and needs no token. */
+  view?: FormHandler
   /** How errors name the fields. */
   labels?: Record<string, FieldLabel>
 }
@@ -83,6 +85,7 @@ export const createPageHandlers = (page: AccountPage): Handlers => ({
   GET: (call) => showPage(call, page),
   HEAD: null,
   ...(page.forms && { POST: (call) => handleForm(call, page) }),
+  ...(page.view && { POST: (call) => handleView(call, page, page.view as FormHandler) }),
 })
 
 const toPath = ({ ctx }: TenantCall, { root = '/account', path }: AccountPage): string =>
@@ -165,6 +168,15 @@ async function handleForm(call: TenantCall, page: AccountPage): Promise<Response
     () => dispatchForm(visit, page, form),
   )
   return response
+}
+
+/** Other sites, also those of the same domain, cannot choose what a page of this server says. */
+async function handleView(call: TenantCall, page: AccountPage, view: FormHandler): Promise<Response> {
+  if (call.event.req.headers.get('sec-fetch-site') !== 'same-origin')
+    throw new Forbidden('This form is sent by pages of this server only.')
+  const form = await readForm(call.event)
+  const visit = await findVisit(call, page)
+  return visit ? view(visit, form) : redirectToSignIn(call, toPath(call, page))
 }
 
 async function dispatchForm(

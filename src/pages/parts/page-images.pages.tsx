@@ -1,6 +1,13 @@
 import { createContext } from 'preact'
 import { useContext } from 'preact/hooks'
-import { type BrandImage, type BrandImages, getImageUrl, isSameImage } from '../../model/brand-images.ts'
+import {
+  type BrandImage,
+  type BrandImages,
+  getImageUrl,
+  isSameImage,
+  parseDataImage,
+} from '../../model/brand-images.ts'
+import { IsSample } from './scripted-part.pages.tsx'
 
 /** URLs allow more characters in a host; `;` would start another directive of the policy. */
 const PLAIN_HOST = /^[\w.-]+$/
@@ -33,8 +40,12 @@ const useServedImage = (url: string | null, stored: string | null | undefined): 
 }
 
 /** The URL of an image of the tenant, which may be one of this server; null without one. */
-export const useTenantImage = (tenant: BrandImages | null | undefined, image: BrandImage): string | null =>
-  useServedImage(tenant ? getImageUrl(tenant, image) : null, tenant?.[image])
+export function useTenantImage(tenant: BrandImages | null | undefined, image: BrandImage): string | null {
+  const stored = tenant?.[image]
+  const served = useServedImage(tenant ? getImageUrl(tenant, image) : null, stored)
+  // The image of a sample may not be stored yet.
+  return useContext(IsSample) && stored && parseDataImage(stored) ? stored : served
+}
 
 type LogoOwner = { logoUrl?: string | null }
 

@@ -1,16 +1,23 @@
 import { getRouterParam, type H3 } from 'h3'
+import * as z from 'zod'
 import type { TenantCall } from '../../access/endpoint.http.ts'
-import { loadMessageFrame } from '../../access/message-tenant.ts'
-import { type AccountPage, createPageHandlers } from '../../account/pages/account-page.http.ts'
+import { frameMessage, toMessageTenant } from '../../access/message-tenant.ts'
+import type { CachedTenant } from '../../access/tenant-cache.ts'
+import {
+  type AccountPage,
+  type AccountVisit,
+  createPageHandlers,
+} from '../../account/pages/account-page.http.ts'
 import { env } from '../../core/env.ts'
 import { NotFound } from '../../core/errors.ts'
 import { renderMail } from '../../delivery/mail.pages.tsx'
-import { getRequestWords } from '../../languages/request-language.ts'
+import { addTenantLanguage, getRequestWords } from '../../languages/request-language.ts'
 import type { Words } from '../../languages/translations.ts'
 import { renderMailDocument } from '../../pages/mail-document.http.ts'
 import type { PageTenant } from '../../pages/page-shell.pages.tsx'
 import { renderPage } from '../../pages/render-page.pages.tsx'
 import { addPageRoute, renderComponent } from '../../pages/responses.http.ts'
+import { TenantSettingsPatch } from '../../tenants/tenants.fields.ts'
 import { buildAccountSamples } from './account-samples.pages.tsx'
 import { buildOutcomeSamples } from './outcome-samples.pages.tsx'
 import { PreviewPage } from './preview.pages.tsx'
@@ -26,8 +33,16 @@ export const buildSamplePages = (words: Words, tenant: PageTenant, now = new Dat
 
 const PATH = '/brand/preview'
 
-const loadSampleMails = async ({ ctx, tenant }: TenantCall) =>
-  buildSampleMails(await loadMessageFrame(ctx, null), {
+function tryParseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}
+
+const buildCallMails = ({ ctx, tenant }: TenantCall) =>
+  buildSampleMails(frameMessage(ctx, toMessageTenant(tenant.tenantId, tenant), null), {
     clientName: 'Example app',
     userName: 'Grace Hopper',
     uri: `${env.baseUrl}/${tenant.tenantId}/enroll?token=example`,
@@ -41,15 +56,42 @@ function getSample<Sample>({ event }: TenantCall, samples: Record<string, Sample
   return samples[name] as Sample
 }
 
-/** A page for administrators of the tenant; for other users it does not exist. */
-const createPreview = (path: string, show: (call: TenantCall) => Promise<Response>): AccountPage => ({
-  root: PATH,
-  path,
-  show: async ({ call, ctx }) => {
+/**
+ * The settings of a form, in JSON, that are valid. What is not may still be typed, and has the stored value.
+ */
+function parseSettings(text = '{}'): Partial<CachedTenant> {
+  const given = z.record(z.string(), z.unknown()).catch({}).parse(tryParseJson(text))
+  return Object.fromEntries(
+    Object.entries(TenantSettingsPatch.shape).flatMap(([name, shape]) => {
+      const parsed = Object.hasOwn(given, name) ? shape.safeParse(given[name]) : null
+      return parsed?.success ? [[name, parsed.data]] : []
+    }),
+  )
+}
+
+/** The call with settings that are not saved. */
+function applySettings(call: TenantCall, settings: Partial<CachedTenant>): TenantCall {
+  const tenant = { ...call.tenant, ...settings }
+  if (call.ctx.language) addTenantLanguage(call.ctx.language, tenant)
+  return { ...call, tenant }
+}
+
+/**
+ * A page for administrators of the tenant; for other users it does not exist. The console shows it with settings that are
+ * not saved.
+ */
+function createPreview(path: string, show: (call: TenantCall) => Promise<Response>): AccountPage {
+  const showTo = ({ ctx }: AccountVisit, call: TenantCall) => {
     if (!ctx.scopes.has('tenant:read')) throw new NotFound('page')
     return show(call)
-  },
-})
+  }
+  return {
+    root: PATH,
+    path,
+    show: (visit) => showTo(visit, visit.call),
+    view: async (visit, { settings }) => showTo(visit, applySettings(visit.call, parseSettings(settings))),
+  }
+}
 
 const buildCallSamples = ({ ctx, tenant }: TenantCall) => buildSamplePages(getRequestWords(ctx), tenant)
 
@@ -62,7 +104,7 @@ const PREVIEWS = {
         tenant: call.tenant,
         path: `/${call.tenant.tenantId}${PATH}`,
         pages: Object.keys(buildCallSamples(call)),
-        mails: Object.keys(await loadSampleMails(call)),
+        mails: Object.keys(buildCallMails(call)),
       },
       { showsFrame: true },
     ),
@@ -75,7 +117,7 @@ const PREVIEWS = {
     ),
   ),
   '/mail/:name': createPreview('', async (call) =>
-    renderMailDocument(renderMail(getSample(call, await loadSampleMails(call)))),
+    renderMailDocument(renderMail(getSample(call, buildCallMails(call)))),
   ),
 }
 

@@ -12,8 +12,14 @@ const test = base
   .extend(
     'preview',
     ({ tenant, here }) =>
-      (path = '') =>
-        here.fetch(`/${tenant}/brand/preview${path}`),
+      (path = '', method = 'GET') =>
+        here.fetch(`/${tenant}/brand/preview${path}`, {
+          method,
+          ...(method === 'POST' && {
+            headers: { 'sec-fetch-site': 'same-origin' },
+            body: new URLSearchParams(),
+          }),
+        }),
   )
   .extend(
     'becomeAdministrator',
@@ -58,11 +64,12 @@ describe('the preview of the brand', () => {
   })
 
   test('does not exist for a user without a role', async ({ preview }) => {
-    for (const path of ['', '/page/sign-in', '/mail/sign-in']) {
-      const response = await preview(path)
-      expect([path, response.status]).toEqual([path, 404])
-      expect(await response.text()).not.toContain('Example app')
-    }
+    for (const path of ['', '/page/sign-in', '/mail/sign-in'])
+      for (const method of ['GET', 'POST']) {
+        const response = await preview(path, method)
+        expect([path, method, response.status]).toEqual([path, method, 404])
+        expect(await response.text()).not.toContain('Example app')
+      }
   })
 
   test('shows the texts of the tenant in its pages and mails', async ({
@@ -79,6 +86,53 @@ describe('the preview of the brand', () => {
     })
     expect(await (await preview('/page/sign-in')).text()).toContain('<h1>Welcome aboard</h1>')
     expect(await (await preview('/mail/sign-in')).text()).toMatch(/>Your boarding code for/)
+  })
+
+  test('shows settings that are not saved to a page of this server', async ({
+    ctx,
+    tenant,
+    here,
+    becomeAdministrator,
+  }) => {
+    await updateSettings(ctx, { friendlyName: 'Stored', themeColor: RED })
+    await becomeAdministrator()
+    const pixel = 'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk'
+    const post = (path: string, settings: unknown, site = 'same-origin') =>
+      here.fetch(`/${tenant}/brand/preview${path}`, {
+        method: 'POST',
+        headers: { 'sec-fetch-site': site },
+        body: new URLSearchParams({
+          settings: typeof settings === 'string' ? settings : JSON.stringify(settings),
+        }),
+      })
+    const unsaved = {
+      friendlyName: 'Unsaved',
+      themeColor: '#00ff0',
+      darkThemeColor: '#00ff00',
+      logoUrl: pixel,
+      textOverrides: [
+        { locale: 'de', key: 'signIn.title', text: 'Hereinspaziert' },
+        { locale: 'de', key: 'passcode.signInAside', text: 'Hereinspaziert!' },
+      ],
+      tenantId: 'other',
+    }
+    for (const path of ['/page/sign-in', '/mail/sign-in']) {
+      const html = await (await post(`${path}?ui_locales=de`, unsaved)).text()
+      expect([path, html]).toEqual([path, expect.stringContaining('Unsaved')])
+      // The color that is still typed is the stored one.
+      expect(html).toContain(RED)
+    }
+    const page = await (await post('/page/sign-in?ui_locales=de', unsaved)).text()
+    expect(page).toContain('<h1>Hereinspaziert</h1>')
+    expect(page).toContain(pixel)
+    expect(await (await post('/mail/sign-in?ui_locales=de', unsaved)).text()).toContain('Hereinspaziert!')
+    for (const settings of ['', 'null', '[1]', '{"__proto__":1}', { friendlyName: { a: 1 } }]) {
+      const response = await post('/page/sign-in', settings)
+      expect([response.status, await response.text()]).toEqual([200, expect.stringContaining('Stored')])
+    }
+    for (const site of ['same-site', 'cross-site', 'none', ''])
+      expect((await post('/page/sign-in', unsaved, site)).status).toBe(403)
+    expect((await post('/page/nothing', unsaved)).status).toBe(404)
   })
 
   test('has samples in the language of the browser', async ({ here, tenant, becomeAdministrator }) => {

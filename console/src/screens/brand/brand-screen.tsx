@@ -1,0 +1,125 @@
+import { Field } from '../../parts/form.tsx'
+import { ChoiceSetting, NumberSetting, TextSetting } from '../../parts/setting-fields.tsx'
+import { SettingsForm, useSetting } from '../../parts/settings-form.tsx'
+import { BrandPreview } from './brand-preview.tsx'
+import { TextOverrides } from './text-overrides.tsx'
+import './brand.css'
+
+const FONTS = {
+  SYSTEM: 'That of the device',
+  HUMANIST: 'Humanist',
+  GEOMETRIC: 'Geometric',
+  ROUNDED: 'Rounded',
+  SERIF: 'With serifs',
+  MONOSPACE: 'Monospace',
+}
+
+/** A color as text, and by the picker of the browser. */
+function ColorSetting({ name, fallback }: { name: 'themeColor' | 'darkThemeColor'; fallback: string }) {
+  const { label, value, change, problem } = useSetting(name)
+  return (
+    <Field
+      label={label}
+      name={name}
+      hint="As #rrggbb. Shades with enough contrast are computed."
+      problem={problem}
+    >
+      {(props) => (
+        <div className="amount">
+          <input
+            type="color"
+            aria-label={`Pick: ${label}`}
+            value={/^#[0-9a-f]{6}$/i.test(value ?? '') ? (value ?? fallback) : fallback}
+            onChange={({ target }) => change(target.value)}
+          />
+          <input
+            {...props}
+            value={value ?? ''}
+            autoComplete="off"
+            spellCheck={false}
+            placeholder="Not set"
+            onChange={({ target }) => change(target.value || null)}
+          />
+        </div>
+      )}
+    </Field>
+  )
+}
+
+/** An image by its https URL, or as a file of this device, which is stored in the settings. */
+function ImageSetting({ name, hint }: { name: 'logoUrl' | 'darkLogoUrl' | 'faviconUrl'; hint?: string }) {
+  const { label, value, change, problem } = useSetting(name)
+  const isFile = value?.startsWith('data:') ?? false
+  const read = (file: File | undefined): void => {
+    if (!file) return
+    const reader = new FileReader()
+    reader.onload = () => change(String(reader.result))
+    reader.readAsDataURL(file)
+  }
+  return (
+    <div className="image-setting">
+      <Field label={label} name={name} hint={hint} problem={problem}>
+        {(props) => (
+          <input
+            {...props}
+            type="url"
+            placeholder="https://"
+            autoComplete="off"
+            readOnly={isFile}
+            value={
+              isFile ? `A file of ${Math.round(((value?.length ?? 0) * 3) / 4 / 1024)} KB` : (value ?? '')
+            }
+            onChange={({ target }) => change(target.value || null)}
+          />
+        )}
+      </Field>
+      <div className="actions">
+        <label className="button quiet small file">
+          Choose a file…
+          <input
+            type="file"
+            className="hidden"
+            accept="image/png,image/jpeg,image/webp"
+            aria-label={`File: ${label}`}
+            onChange={({ target }) => read(target.files?.[0])}
+          />
+        </label>
+        {value && (
+          <button type="button" className="button quiet small" onClick={() => change(null)}>
+            Remove
+          </button>
+        )}
+      </div>
+    </div>
+  )
+}
+
+/** The texts and the brand of the pages and mails, beside a page as they make it. */
+export const BrandScreen = () => (
+  <SettingsForm title="Texts and brand" aside={<BrandPreview />}>
+    <section className="card">
+      <h2>Colors and shape</h2>
+      <ColorSetting name="themeColor" fallback="#2f5bd8" />
+      <ColorSetting name="darkThemeColor" fallback="#2f5bd8" />
+      <NumberSetting name="cornerRadius" hint="Of buttons and fields, in pixels: 0 to 24." />
+      <ChoiceSetting name="font" options={FONTS} hint="Fonts that devices have. None is loaded." />
+    </section>
+    <section className="card">
+      <h2>Images</h2>
+      <ImageSetting name="logoUrl" hint="PNG, JPEG or WebP of 32 KB at most, or the https URL of an image." />
+      <ImageSetting name="darkLogoUrl" />
+      <ImageSetting name="faviconUrl" />
+    </section>
+    <section className="card">
+      <h2>Sender of mails</h2>
+      <TextSetting name="mailSenderName" />
+      <TextSetting
+        name="mailSenderAddress"
+        type="email"
+        hint="At a domain that the deployment permits (MAIL_DOMAINS)."
+      />
+      <TextSetting name="mailReplyTo" type="email" />
+    </section>
+    <TextOverrides />
+  </SettingsForm>
+)
