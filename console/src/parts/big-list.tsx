@@ -375,14 +375,16 @@ const ListRow: ComponentType<RowProps> = memo(function ListRow({
       }}
     >
       <td className="pick">
-        <input
-          type="checkbox"
-          tabIndex={-1}
-          aria-labelledby={`${id}-head`}
-          disabled={!row}
-          checked={isSelected}
-          onChange={({ nativeEvent }) => select(index, (nativeEvent as MouseEvent).shiftKey)}
-        />
+        <label>
+          <input
+            type="checkbox"
+            tabIndex={-1}
+            aria-labelledby={`${id}-head`}
+            disabled={!row}
+            checked={isSelected}
+            onChange={({ nativeEvent }) => select(index, (nativeEvent as MouseEvent).shiftKey)}
+          />
+        </label>
       </td>
       {row ? (
         <Cells id={`${id}-head`} row={row} columns={columns} useRow={useRow} />
