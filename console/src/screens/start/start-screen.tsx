@@ -1,14 +1,25 @@
 import { Link } from '@tanstack/react-router'
-import { useState } from 'react'
+import { lazy, Suspense, useState } from 'react'
 import { graphql, useLazyLoadQuery } from 'react-relay/hooks'
 import type { startScreenQuery } from '../../generated/startScreenQuery.graphql.ts'
-import { EventList } from '../log/event-list.tsx'
-import { LiveEvents } from '../log/live-events.tsx'
+import { useMay } from '../../shell/viewer-scopes.ts'
+import './start.css'
+
+// These are not in the first load, and load while the document of the screen does.
+const [charts, feed] = [import('./daily-charts.tsx'), import('./feed.tsx')]
+const DailyCharts = lazy(async () => ({ default: (await charts).DailyCharts }))
+const Feed = lazy(async () => ({ default: (await feed).Feed }))
+
+/** Takes the place of the charts until they are loaded. */
+const CHART_PLACES = ['sign-ins', 'failed sign-ins', 'new users'].map((name) => (
+  <div key={name} className="card" />
+))
 
 /** The state of the tenant at a glance, and what happens in it. */
 export function StartScreen() {
+  const mayReadLog = useMay('events:read')
   const [generation, setGeneration] = useState(0)
-  const { viewer, users, locked, sessions, events } = useLazyLoadQuery<startScreenQuery>(
+  const query = useLazyLoadQuery<startScreenQuery>(
     graphql`
       query startScreenQuery {
         viewer {
@@ -23,6 +34,7 @@ export function StartScreen() {
         sessions(first: 1) {
           totalSize
         }
+        ...dailyCharts_query
         events(first: 20, direction: DESC) @connection(key: "startScreen_events") {
           __id
           edges {
@@ -37,6 +49,7 @@ export function StartScreen() {
     {},
     { fetchKey: generation, fetchPolicy: 'network-only' },
   )
+  const { viewer, users, locked, sessions, events } = query
   return (
     <section className="screen">
       <header className="screen-head">
@@ -59,18 +72,27 @@ export function StartScreen() {
           </Link>
         )}
       </div>
+      {mayReadLog && (
+        <div className="daily-charts">
+          <Suspense fallback={CHART_PLACES}>
+            <DailyCharts key={generation} query={query} after={viewer?.eventPosition} />
+          </Suspense>
+        </div>
+      )}
       {events && (
         <section className="card">
           <h2>
             <span className="pulse" /> What happens now
           </h2>
-          <LiveEvents
-            key={generation}
-            connection={events.__id}
-            after={viewer?.eventPosition}
-            onFull={() => setGeneration((former) => former + 1)}
-          />
-          <EventList events={events.edges.map(({ node }) => node)} />
+          <Suspense>
+            <Feed
+              key={generation}
+              connection={events.__id}
+              events={events.edges.map(({ node }) => node)}
+              after={viewer?.eventPosition}
+              onFull={() => setGeneration((former) => former + 1)}
+            />
+          </Suspense>
         </section>
       )}
     </section>
