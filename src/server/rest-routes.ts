@@ -13,6 +13,7 @@ import { signInLimitOperations } from '../passcodes/sign-in-limits.operations.ts
 import { registrationTokenOperations } from '../registration/registration-tokens.operations.ts'
 import type { RestRoute } from '../rest/route.ts'
 import { sessionOperations } from '../sessions/sessions.operations.ts'
+import { messageOperations } from '../tenants/messages.operations.ts'
 import { tenantOperations } from '../tenants/tenants.operations.ts'
 import { roleOperations } from '../users/roles.operations.ts'
 import { bulkRoutes } from '../users/transfer/bulk.rest.ts'
@@ -34,6 +35,7 @@ export const restRoutes: readonly RestRoute[] = [
   ...registrationTokenOperations,
   ...clientOperations,
   ...tenantOperations,
+  ...messageOperations,
   ...keyOperations,
   ...eventOperations,
   ...dailyCountOperations,

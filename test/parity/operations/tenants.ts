@@ -16,6 +16,15 @@ const fromMember = (name: string) => name.toLowerCase().replaceAll('_', '-')
 const toEnum = (names: string[]) => names.map(toMember)
 
 export const TENANT_OPERATIONS: Record<string, Call[]> = {
+  listMessages: ['de', 'xx', ''].map((locale) => ({
+    title: locale,
+    rest: (): Rest => ['GET', `/messages?${new URLSearchParams({ locale })}`],
+    gql: (): Gql => ({
+      query: 'query($locale: LanguageTag!) { result: messages(locale: $locale) { key text } }',
+      variables: { locale },
+      read: ({ result }) => ({ messages: result }),
+    }),
+  })),
   updateTenantSettings: [
     { logoUrl: 'javascript:x', supportUrl: 'x' },
     {
