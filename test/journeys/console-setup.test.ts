@@ -83,6 +83,7 @@ describe.skipIf(noBrowser)('the settings in the console', () => {
     await expect.poll(readFill, SHOWN).toBe('rgb(95, 209, 184)')
     await page.getByRole('button', { name: 'Add a text' }).click()
     await page.getByLabel('Key').fill('signIn.title')
+    await page.getByText('Instead of: Sign in', { exact: true }).waitFor()
     await page.getByLabel('Text', { exact: true }).fill('Welcome aboard')
     await preview.getByRole('heading', { name: 'Welcome aboard' }).waitFor(SHOWN)
     await page.getByLabel('Page or mail').selectOption('Mail with a code')

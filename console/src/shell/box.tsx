@@ -51,12 +51,12 @@ function findScreen({ kind, id, userId }: Match): string {
     case 'INVITATION':
       return '/invitations'
     case 'IDENTITY_PROVIDER':
-      return '/providers'
+      return `/providers?open=${encoded}`
     case 'SIGNING_KEY':
     case 'REGISTRATION_TOKEN':
       return '/keys'
     case 'TENANT':
-      return '/'
+      return '/settings'
     case 'IP_ADDRESS':
       return `/log?ip=${encoded}`
     case 'REQUEST':

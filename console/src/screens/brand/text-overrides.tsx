@@ -1,32 +1,96 @@
-import { useId, useState } from 'react'
+import { Suspense, useId, useState } from 'react'
+import { graphql, useLazyLoadQuery } from 'react-relay/hooks'
+import type { textOverridesQuery } from '../../generated/textOverridesQuery.graphql.ts'
 import { Field } from '../../parts/form.tsx'
 import { PAGE_LANGUAGES } from '../../parts/languages.ts'
 import { type Settings, useSetting } from '../../parts/settings-form.tsx'
+import { ListSkeleton } from '../../parts/skeleton.tsx'
 
 type TextOverride = Settings['textOverrides'][number]
 
-/** Keys of the catalogs that tenants replace most. The server accepts every key. */
-const SUGGESTED_KEYS = [
-  'signIn.title',
-  'signIn.createTitle',
-  'address.hint',
-  'address.signUpHint',
-  'code.title',
-  'signUp.submit',
-  'terms.agree',
-  'consent.lead',
-  'passcode.signInTitle',
-  'passcode.signInAside',
-  'invitation.title',
-]
+type Shown = TextOverride & { index: number }
+
+/** The texts of a language, each below the one that it replaces. */
+function TextsOfLanguage({ locale, shown }: { locale: string; shown: readonly Shown[] }) {
+  const id = useId()
+  const { value: texts, change, problem } = useSetting('textOverrides')
+  const { messages } = useLazyLoadQuery<textOverridesQuery>(
+    graphql`
+      query textOverridesQuery($locale: LanguageTag!) {
+        messages(locale: $locale) {
+          key
+          text
+        }
+      }
+    `,
+    { locale },
+  )
+  const replace = (index: number, text: Partial<TextOverride>) =>
+    change(texts.map((other, place) => (place === index ? { ...other, ...text } : other)))
+  const originals = new Map(messages?.map(({ key, text }) => [key, text]))
+  return (
+    <>
+      <datalist id={id}>
+        {messages?.map(({ key, text }) => (
+          <option key={key} value={key} label={text} />
+        ))}
+      </datalist>
+      {shown.map(({ index, key, text }) => (
+        <div key={index} className="text-override">
+          <Field
+            label="Key"
+            name={`textOverrides.${index}.key`}
+            problem={problem}
+            hint="Type words of the text to find its key."
+          >
+            {(props) => (
+              <input
+                {...props}
+                list={id}
+                value={key}
+                autoComplete="off"
+                spellCheck={false}
+                placeholder="signIn.title"
+                onChange={({ target }) => replace(index, { key: target.value })}
+              />
+            )}
+          </Field>
+          <Field
+            label="Text"
+            name={`textOverrides.${index}.text`}
+            problem={problem}
+            hint={originals.has(key) ? `Instead of: ${originals.get(key)}` : undefined}
+          >
+            {(props) => (
+              <textarea
+                {...props}
+                rows={2}
+                lang={locale}
+                dir="auto"
+                value={text}
+                onChange={({ target }) => replace(index, { text: target.value })}
+              />
+            )}
+          </Field>
+          <button
+            type="button"
+            className="button quiet small"
+            aria-label={`Remove ${key || 'the text'}`}
+            onClick={() => change(texts.filter((_, place) => place !== index))}
+          >
+            Remove
+          </button>
+        </div>
+      ))}
+    </>
+  )
+}
 
 /** The texts that the tenant replaces, each in a language. */
 export function TextOverrides() {
   const { value: texts, change, problem } = useSetting('textOverrides')
   const id = useId()
   const [locale, setLocale] = useState('en')
-  const replace = (index: number, text: Partial<TextOverride>) =>
-    change(texts.map((other, place) => (place === index ? { ...other, ...text } : other)))
   const shown = texts.map((text, index) => ({ ...text, index })).filter((text) => text.locale === locale)
   const faulty = new Set(
     problem?.fields.flatMap(({ field }) => {
@@ -55,48 +119,11 @@ export function TextOverrides() {
           ))}
         </select>
       </div>
-      <datalist id={`${id}-keys`}>
-        {SUGGESTED_KEYS.map((key) => (
-          <option key={key} value={key} />
-        ))}
-      </datalist>
-      {shown.map(({ index, key, text }) => (
-        <div key={index} className="text-override">
-          <Field label="Key" name={`textOverrides.${index}.key`} problem={problem}>
-            {(props) => (
-              <input
-                {...props}
-                list={`${id}-keys`}
-                value={key}
-                autoComplete="off"
-                spellCheck={false}
-                placeholder="signIn.title"
-                onChange={({ target }) => replace(index, { key: target.value })}
-              />
-            )}
-          </Field>
-          <Field label="Text" name={`textOverrides.${index}.text`} problem={problem}>
-            {(props) => (
-              <textarea
-                {...props}
-                rows={2}
-                lang={locale}
-                dir="auto"
-                value={text}
-                onChange={({ target }) => replace(index, { text: target.value })}
-              />
-            )}
-          </Field>
-          <button
-            type="button"
-            className="button quiet small"
-            aria-label={`Remove ${key || 'the text'}`}
-            onClick={() => change(texts.filter((_, place) => place !== index))}
-          >
-            Remove
-          </button>
-        </div>
-      ))}
+      {shown.length > 0 && (
+        <Suspense fallback={<ListSkeleton />}>
+          <TextsOfLanguage locale={locale} shown={shown} />
+        </Suspense>
+      )}
       <div>
         <button
           type="button"
