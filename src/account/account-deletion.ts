@@ -3,6 +3,7 @@ import { findTenant } from '../access/tenant-cache.ts'
 import type { Ctx } from '../context/context.ts'
 import { InvalidInput, NotFound } from '../core/errors.ts'
 import { addSeconds } from '../core/time.ts'
+import type { Db } from '../database/handle.ts'
 import { createEvent } from '../events/create-event.ts'
 import { createEventRow } from '../events/log.ts'
 import { parseInput } from '../schema/input-shapes.ts'
@@ -10,9 +11,10 @@ import {
   type AccountDeletion,
   deleteDeletion,
   insertDeletion,
-  selectDeletion,
+  selectDeletions,
 } from '../users/deletion/account-deletions.sql.ts'
 import { announceDeletion, announceDeletionCanceled } from '../users/deletion/deletion-notices.ts'
+import { getUser } from '../users/users.ts'
 import { SetViewerDeletion } from './account.fields.ts'
 import { requireStepUp } from './step-up.ts'
 
@@ -24,9 +26,19 @@ const DAY_SECONDS = 86_400
 export const findDeletionDays = async ({ tenant }: Ctx): Promise<number> =>
   (await findTenant(tenant))?.accountDeletionDays ?? 0
 
+/** The requests of those of these users who asked to be deleted, with the ids of the users. One statement. */
+export const findDeletions = (db: Db, userIds: string[]) => selectDeletions(db, userIds)
+
 /** The caller's request to be deleted, if any. One statement. Throws Unauthenticated and Forbidden. */
-export const findViewerDeletion = (ctx: Ctx): Promise<AccountDeletion | null> =>
-  selectDeletion(ctx.db, requireOwnAccount(ctx).userId)
+export const findViewerDeletion = async (ctx: Ctx): Promise<AccountDeletion | null> =>
+  (await findDeletions(ctx.db, [requireOwnAccount(ctx).userId]))[0] ?? null
+
+/** A user's request to be deleted, if any. Throws NotFound. */
+export async function findUserDeletion(ctx: Ctx, userId: string): Promise<AccountDeletion | null> {
+  const { id } = await getUser(ctx, userId)
+  const [found] = await findDeletions(ctx.db, [id])
+  return found ? { requestedAt: found.requestedAt, dueAt: found.dueAt } : null
+}
 
 /**
  * Requests the deletion of the caller, which is due after the days of the tenant's setting. A further request changes

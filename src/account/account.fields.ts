@@ -84,6 +84,14 @@ export const AccountDeletionShape = z
     }),
   })
   .meta({ id: 'AccountDeletion', description: 'The request of a user to be deleted.' })
+
+/** The answer of `GET /users/:userId/deletion`. */
+export const UserDeletionShape = z
+  .object({
+    deletion: AccountDeletionShape.nullable().meta({ description: 'The request; null without one.' }),
+  })
+  .meta({ id: 'UserDeletion', description: 'Whether a user asked to be deleted.' })
+
 /** Input of setViewerDeletion. */
 export const SetViewerDeletion = z.strictObject({
   requested: boolean.meta({

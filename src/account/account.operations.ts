@@ -1,6 +1,10 @@
 import { REVOKED_CONSENT } from '../consents/consents.fields.ts'
 import { Conflict, InvalidCredential, NotFound, StepUpRequired } from '../core/errors.ts'
+import { builder } from '../graphql/builder.ts'
+import { withScope } from '../graphql/field-access.ts'
+import { toObjectType } from '../graphql/shape-fields.ts'
 import { defineMutation } from '../operations/mutation.ts'
+import { defineRestRoute, type RestRoute } from '../rest/route.ts'
 import { REVOKED_SESSION, REVOKED_SESSIONS } from '../sessions/sessions.fields.ts'
 import { USER } from '../users/users.operations.ts'
 import {
@@ -12,8 +16,14 @@ import {
   RequestAddressChange,
   RevokeViewerSessions,
   SetViewerDeletion,
+  UserDeletionShape,
 } from './account.fields.ts'
-import { setViewerDeletion } from './account-deletion.ts'
+import {
+  type AccountDeletion,
+  findDeletions,
+  findUserDeletion,
+  setViewerDeletion,
+} from './account-deletion.ts'
 import { confirmEmailChange, confirmPhoneNumberChange } from './confirm-address-change.ts'
 import { revokeViewerConsent } from './consents.ts'
 import { removeViewerPhoneNumber } from './phone-number-removal.ts'
@@ -93,9 +103,7 @@ defineMutation({
   scope: 'account',
   input: SetViewerDeletion,
   errors: [StepUpRequired],
-  output: {
-    deletion: AccountDeletionShape.nullable().meta({ description: 'The request; null without one.' }),
-  },
+  output: UserDeletionShape.shape,
   run: async (ctx, _ids, input) => ({ deletion: await setViewerDeletion(ctx, input) }),
 })
 
@@ -129,3 +137,30 @@ defineMutation({
   output: REVOKED_CONSENT,
   run: (ctx, { clientId }) => revokeViewerConsent(ctx, clientId),
 })
+
+const USER_DELETION = {
+  summary: 'The request of a user to be deleted, if any.',
+  scope: 'users:read',
+} as const
+
+builder.prismaObjectField('User', 'deletion', (t) =>
+  t.field({
+    ...withScope(USER_DELETION.scope, USER_DELETION.summary),
+    type: toObjectType<AccountDeletion>(AccountDeletionShape),
+    nullable: true,
+    select: { id: true },
+    resolve: ({ id }, _args, { loaders }) => loaders.over(findDeletions).load(id),
+  }),
+)
+
+/** The routes of what users do with their accounts, as administrators see it. */
+export const accountOperations: readonly RestRoute[] = [
+  defineRestRoute({
+    ...USER_DELETION,
+    method: 'GET',
+    path: '/users/:userId/deletion',
+    operationId: 'getUserDeletion',
+    response: UserDeletionShape,
+    handle: async (ctx, { params }) => ({ deletion: await findUserDeletion(ctx, params.userId) }),
+  }),
+]

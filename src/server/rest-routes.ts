@@ -1,3 +1,4 @@
+import { accountOperations } from '../account/account.operations.ts'
 import { clientOperations } from '../clients/clients.operations.ts'
 import { consentOperations } from '../consents/consents.operations.ts'
 import { credentialOperations } from '../credentials/credentials.operations.ts'
@@ -24,6 +25,7 @@ export const restRoutes: readonly RestRoute[] = [
   ...userOperations,
   ...bulkRoutes,
   ...roleOperations,
+  ...accountOperations,
   ...sessionOperations,
   ...passcodeOperations,
   ...signInLimitOperations,

@@ -170,3 +170,27 @@ describe('deleteDueUsers', () => {
     }
   })
 })
+
+describe('the request of a user', () => {
+  test('is shown to administrators, by one statement for all users of a list', async ({
+    gql,
+    rest,
+    signedIn,
+    person,
+    authenticate,
+  }) => {
+    const { dueAt } = await requestViewerDeletion(await authenticate(signedIn))
+    const { body } = await gql('query ($id: ID!) { user(id: $id) { deletion { dueAt } } }', {
+      id: signedIn.userId,
+    })
+    expect(body.data.user.deletion).toEqual({ dueAt: dueAt.toISOString() })
+    const answer = await rest('GET', `/users/${signedIn.userId}/deletion`)
+    expect(answer.body).toMatchObject({ deletion: { dueAt: dueAt.toISOString() } })
+    const statements = await countStatements(() =>
+      gql('{ users(first: 50) { nodes { id deletion { dueAt } } } }'),
+    )
+    expect(statements).toBeLessThanOrEqual(4)
+    await cancelViewerDeletion(await authenticate(signedIn))
+    expect((await rest('GET', `/users/${person.id}/deletion`)).body).toEqual({ deletion: null })
+  })
+})

@@ -71,7 +71,7 @@ describe('every root field', () => {
 
 /** Object types without a rule of their own, each with the reason. */
 const OPEN_TYPES: Record<string, string> = {
-  AccountDeletion: 'is read through the field of the viewer, which has a rule',
+  AccountDeletion: 'is read through fields of the viewer and of users, which have rules',
   Actor: 'user and client have rules; ip is shown to auditors and to the user',
   Address: 'is part of User',
   ClientTranslation: 'is part of Client',

@@ -58,6 +58,7 @@ describe('the members of a user', () => {
     'credentials',
     'idpUsers',
     'consents',
+    'deletion',
     'signInLimits',
   ]
 

@@ -54,7 +54,7 @@ describe.skipIf(noBrowser)('the screen of a user', () => {
     expect(await metadata.inputValue()).toBe('{"plan": "pro"}')
   })
 
-  test('says in words why somebody could not sign in, as it happens', async ({
+  test('says in words why a sign-in failed, as it happens', async ({
     acme,
     newPerson,
     open,
@@ -152,7 +152,7 @@ describe.skipIf(noBrowser)('the screens about people', () => {
     await page.getByRole('heading', { name: 'Newcomer' }).waitFor()
   })
 
-  test('invite ten people at once, of whom one has a faulty address', async ({ email, openConsole }) => {
+  test('invite ten people at once, of whom one has an invalid address', async ({ email, openConsole }) => {
     const { page, errors } = await openConsole('admin', '/invitations')
     await page.getByRole('button', { name: 'Invite people' }).click()
     const people = Array.from({ length: 9 }, (_, index) => email(`guest${index}`))
@@ -183,7 +183,7 @@ describe.skipIf(noBrowser)('the screens about people', () => {
     expect(errors).toEqual([])
   })
 
-  test('give and take roles, which everybody sees at once', async ({ newPerson, openConsole }) => {
+  test('give and take roles, which other administrators see at once', async ({ newPerson, openConsole }) => {
     const grace = await newPerson({ name: 'Grace' })
     const [admin, support] = [await openConsole('admin', '/roles'), await openConsole('support', '/roles')]
     const card = admin.page.getByRole('region', { name: 'auditor' })

@@ -2,17 +2,18 @@ import type { Db } from '../../database/handle.ts'
 import { type RowOf, statement } from '../../database/statement.ts'
 import { buildInsertEventsSql } from '../../events/log.sql.ts'
 
-const SELECT_DELETION = statement({
-  takes: { userId: 'text' },
-  returns: { requestedAt: 'timestamptz', dueAt: 'timestamptz' },
+const SELECT_DELETIONS = statement({
+  takes: { userIds: 'text[]' },
+  returns: { id: 'text', requestedAt: 'timestamptz', dueAt: 'timestamptz' },
 })`
-  SELECT "requestedAt", "dueAt" FROM "AccountDeletion" WHERE "tenantId" = :tenant AND "userId" = :userId`
+  SELECT "userId" AS "id", "requestedAt", "dueAt" FROM "AccountDeletion"
+  WHERE "tenantId" = :tenant AND "userId" = ANY(:userIds)`
 
 /** When a user asked to be deleted, and when this is due. */
-export type AccountDeletion = RowOf<typeof SELECT_DELETION>
+export type AccountDeletion = Omit<RowOf<typeof SELECT_DELETIONS>, 'id'>
 
-export const selectDeletion = (db: Db, userId: string): Promise<AccountDeletion | null> =>
-  db.one(SELECT_DELETION, { userId })
+/** The requests of those of these users who asked to be deleted, with the ids of the users. */
+export const selectDeletions = (db: Db, userIds: string[]) => db.many(SELECT_DELETIONS, { userIds })
 
 // A second request changes nothing: the row is updated so that the statement returns it.
 const INSERT_DELETION = statement({

@@ -86,6 +86,15 @@ export const USER_OPERATIONS: Record<string, Call[]> = {
       variables: { id: number },
     }),
   })),
+  getUserDeletion: ['present', unknownId('user')].map((id) => ({
+    title: id,
+    rest: ({ userId }): Rest => ['GET', `/users/${id === 'present' ? userId : id}/deletion`],
+    gql: ({ userId }): Gql => ({
+      query: 'query ($id: ID!) { user(id: $id) { deletion { requestedAt dueAt } } }',
+      variables: { id: id === 'present' ? userId : id },
+      read: ({ user }) => user && { deletion: user.deletion },
+    }),
+  })),
   getRoles: [
     {
       title: 'all',

@@ -46,6 +46,10 @@ export function UserFacts({
         roles
         locked
         lockedAt
+        deletion {
+          requestedAt
+          dueAt
+        }
         lastSeenAt
         createdAt
         externalId
@@ -83,6 +87,15 @@ export function UserFacts({
   ]
   return (
     <div>
+      {user.deletion && (
+        <section className="card">
+          <h2>Asked to be deleted</h2>
+          <p>
+            On {clock.format(new Date(user.deletion.requestedAt))}. The user is deleted on{' '}
+            {clock.format(new Date(user.deletion.dueAt))}, and can cancel it until then.
+          </p>
+        </section>
+      )}
       {obstacles.length > 0 && (
         <section className="problem">
           <h2>Signing in</h2>
