@@ -3,6 +3,7 @@ import type { Page } from 'playwright-core'
 import { describe, expect } from 'vitest'
 import { createPlatformCtx } from '../../src/context/context.ts'
 import { revokeUserSessions } from '../../src/sessions/revoke-sessions.ts'
+import { deleteUser } from '../../src/users/users.ts'
 import { runAxe } from '../support/axe.ts'
 import { noBrowser, ORIGIN } from '../support/browser.ts'
 import { test as base, prepareConsole, SHOWN } from '../support/console-journey.ts'
@@ -227,6 +228,23 @@ describe.skipIf(noBrowser)('a list of the console', () => {
     await page.getByRole('alert').getByText('search:').waitFor()
     expect(await page.getByRole('alert').getByTitle('Copy').count()).toBe(1)
     expect(many).toBe(USERS)
+  })
+
+  test('marks users who are deleted, and does not announce them', async ({
+    acme,
+    newPerson,
+    openConsole,
+  }) => {
+    const { page } = await openConsole('admin', '/users?search=leaver')
+    const leaver = await newPerson({ name: 'Leaver' })
+    await page.getByRole('button', { name: '1 new: show' }).click(SHOWN)
+    await waitForRow(page, /Leaver/)
+    const brief = await newPerson({ name: 'Brief' })
+    await page.getByRole('button', { name: '1 new: show' }).waitFor(SHOWN)
+    for (const { id } of [leaver, brief]) await deleteUser(createPlatformCtx(acme), id)
+    await page.getByText('Deleted', { exact: true }).waitFor(SHOWN)
+    await expect.poll(() => page.getByRole('button', { name: /new: show/ }).count(), SHOWN).toBe(0)
+    expect(await readVisible(page)).toEqual(['Leaver'])
   })
 
   test('marks sessions that end, and announces those that start', async ({

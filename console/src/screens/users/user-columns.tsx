@@ -11,6 +11,7 @@ export const useUser = (key: userColumns_user$key): userColumns_user$data =>
     graphql`
       fragment userColumns_user on User {
         id
+        isDeleted
         name
         email
         emailVerified
@@ -29,6 +30,7 @@ export const useUser = (key: userColumns_user$key): userColumns_user$data =>
   )
 
 function State({ user }: { user: userColumns_user$data }) {
+  if (user.isDeleted) return <span className="badge danger">Deleted</span>
   if (user.locked) return <span className="badge danger">Locked</span>
   if (user.email && !user.emailVerified) return <span className="badge warning">Not verified</span>
   return <span className="badge calm">Active</span>

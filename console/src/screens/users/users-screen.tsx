@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import { graphql, useLazyLoadQuery } from 'react-relay/hooks'
-import type { usersScreenCreationsSubscription } from '../../generated/usersScreenCreationsSubscription.graphql.ts'
+import type { usersScreenChangesSubscription } from '../../generated/usersScreenChangesSubscription.graphql.ts'
 import type { usersScreenProvidersQuery } from '../../generated/usersScreenProvidersQuery.graphql.ts'
 import type {
   UserFilter,
@@ -194,15 +194,16 @@ export function UsersScreen() {
   return <ListScreen definition={USERS} filters={filters} action={action} />
 }
 
-/** Follows locks, and announces new users. */
-function LiveUsers({ after, announce }: { after: string | null | undefined } & LiveRows) {
+/** Follows locks, announces new users, and marks those that are deleted. */
+function LiveUsers({ after, announce, withdraw }: { after: string | null | undefined } & LiveRows) {
   useLiveLocks({ after })
-  useLive<usersScreenCreationsSubscription>({
+  useLive<usersScreenChangesSubscription>({
     subscription: graphql`
-      subscription usersScreenCreationsSubscription($after: String) {
-        events(types: [USER_CREATED], after: $after) {
+      subscription usersScreenChangesSubscription($after: String) {
+        events(types: [USER_CREATED, USER_DELETED], after: $after) {
           id
           position
+          type
           ... on AuditEvent {
             subjectIds
           }
@@ -210,7 +211,15 @@ function LiveUsers({ after, announce }: { after: string | null | undefined } & L
       }
     `,
     variables: { after },
-    onNext: (response) => announce(response?.events.subjectIds ?? []),
+    updater: (store, response) => {
+      if (response?.events.type !== 'USER_DELETED') return
+      for (const id of response.events.subjectIds ?? []) store.get(id)?.setValue(true, 'isDeleted')
+    },
+    onNext: (response) => {
+      const { type, subjectIds = [] } = response?.events ?? {}
+      if (type === 'USER_CREATED') announce(subjectIds)
+      else for (const id of subjectIds) withdraw(id)
+    },
   })
   return null
 }
