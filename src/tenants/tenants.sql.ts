@@ -19,12 +19,14 @@ const ALLOW_LONG_STATEMENT = statement({ returns: { tenantId: 'text', timeout: '
 /** Gives the statements of the transaction the time that a deletion takes. */
 export const allowLongStatements = (tx: Tx): Promise<void> => tx.run(ALLOW_LONG_STATEMENT)
 
+const DELETE_COUNTS = statement({})`
+  WITH users AS (DELETE FROM "UserCount" WHERE "tenantId" = :tenant),
+    ranges AS (DELETE FROM "UserRange" WHERE "tenantId" = :tenant),
+    days AS (DELETE FROM "DailyCount" WHERE "tenantId" = :tenant)
+  DELETE FROM "UncountedEvent" WHERE "tenantId" = :tenant`
+
 const DELETE_LOOSE_ROWS = statement({})`
   WITH events AS (DELETE FROM "Event" WHERE "tenantId" = :tenant),
-    counts AS (DELETE FROM "UserCount" WHERE "tenantId" = :tenant),
-    daily_counts AS (DELETE FROM "DailyCount" WHERE "tenantId" = :tenant),
-    uncounted AS (DELETE FROM "UncountedEvent" WHERE "tenantId" = :tenant),
-    ranges AS (DELETE FROM "UserRange" WHERE "tenantId" = :tenant),
     interactions AS (DELETE FROM "Interaction" WHERE "tenantId" = :tenant),
     proofs AS (DELETE FROM "UsedProof" WHERE "tenantId" = :tenant)
   DELETE FROM "Passcode" WHERE "tenantId" = :tenant`
@@ -34,4 +36,7 @@ const DELETE_LOOSE_ROWS = statement({})`
  * trigger that counts users writes during that; and before a tenant is created, because a request that was in
  * progress while the slug's former tenant was deleted may have left rows.
  */
-export const deleteUnreferencedRows = (db: Db): Promise<void> => db.run(DELETE_LOOSE_ROWS)
+export async function deleteUnreferencedRows(db: Db): Promise<void> {
+  await db.run(DELETE_COUNTS)
+  await db.run(DELETE_LOOSE_ROWS)
+}
