@@ -49,6 +49,15 @@ const test = base
   )
 
 describe('extensions.cost', () => {
+  test('counts the days of daily counts, and ten matches of a lookup', async ({ readCost }) => {
+    const DAYS =
+      'query ($from: String, $to: String) { dailyCounts(from: $from, to: $to) { day signIns { total } } }'
+    expect(await readCost(DAYS)).toBe(31)
+    expect(await readCost(DAYS, { from: '2025-01-01', to: '2026-02-04' })).toBe(401)
+    const lookup = 'query { lookup(text: "ada@example.com") { id node { id } event { id } } }'
+    expect(await readCost(lookup)).toBe(21)
+  })
+
   test('reports the cost and the maximum; variables count, and nested lists multiply', async ({
     post,
     readCost,
