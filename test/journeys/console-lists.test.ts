@@ -190,6 +190,8 @@ describe.skipIf(noBrowser)('a list of the console', () => {
     await page.getByRole('button', { name: 'Select all 3 that match' }).click()
     await page.getByText('All 3 that match').waitFor()
     expect(await page.getByRole('button', { name: 'Lock', exact: true }).count()).toBe(0)
+    await page.getByRole('checkbox', { name: 'Selected B' }).click()
+    expect(await page.getByRole('checkbox', { checked: true }).count()).toBe(0)
   })
 
   test('exports what is filtered, and what is selected', async ({ many, newPerson, openConsole }) => {

@@ -181,13 +181,15 @@ export function ListScreen<Operation extends OperationType, Row extends { readon
             ids,
             isAll,
             toggle: (id, isSelected) => {
-              setAllOf(null)
-              setIds((former) => {
-                const next = new Set(former)
-                if (isSelected) next.add(id)
-                else next.delete(id)
-                return next
-              })
+              // All but one row is not a filter.
+              if (isAll) clear()
+              else
+                setIds((former) => {
+                  const next = new Set(former)
+                  if (isSelected) next.add(id)
+                  else next.delete(id)
+                  return next
+                })
             },
             toggleAll: (isSelected) => (isSelected ? setAllOf(JSON.stringify(variables)) : clear()),
           }}
