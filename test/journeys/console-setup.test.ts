@@ -16,6 +16,11 @@ const test = base.extend('upstream', { scope: 'file' }, async ({ acme }, { onCle
   return upstream
 })
 
+const PIXEL = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+)
+
 /** The pages of the preview run no script, which the browser reports. */
 const isOfConsole = (error: string): boolean => !error.includes('sandboxed')
 
@@ -81,6 +86,14 @@ describe.skipIf(noBrowser)('the settings in the console', () => {
     await expect.poll(readFill, SHOWN).toBe('rgb(10, 124, 102)')
     await page.getByLabel('Appearance').last().selectOption('Dark')
     await expect.poll(readFill, SHOWN).toBe('rgb(95, 209, 184)')
+    const file = { name: 'logo.png', mimeType: 'image/png' }
+    await page
+      .getByLabel('File: Logo', { exact: true })
+      .setInputFiles({ ...file, buffer: Buffer.alloc(40_000) })
+    await page.getByText('logo.png has 40 KB. An image has 32 KB at most.').waitFor()
+    await page.getByLabel('File: Logo', { exact: true }).setInputFiles({ ...file, buffer: PIXEL })
+    await preview.locator('header img').waitFor(SHOWN)
+    await page.getByRole('button', { name: 'Remove' }).click()
     await page.getByRole('button', { name: 'Add a text' }).click()
     await page.getByLabel('Key').fill('signIn.title')
     await page.getByText('Instead of: Sign in', { exact: true }).waitFor()

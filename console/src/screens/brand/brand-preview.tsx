@@ -20,26 +20,33 @@ const SCHEMES = { light: 'Light', dark: 'Dark' } as const
 const WIDTHS = { phone: 390, desktop: 1280 } as const
 const HEIGHT = 760
 
-/** The settings that decide how a page looks, as REST has them. */
-const selectShown = ({
-  themeColor,
-  darkThemeColor,
-  logoUrl,
-  darkLogoUrl,
-  faviconUrl,
-  cornerRadius,
-  font,
-  textOverrides,
-}: Settings) => ({
-  themeColor,
-  darkThemeColor,
-  logoUrl,
-  darkLogoUrl,
-  faviconUrl,
-  cornerRadius,
-  font: font.toLowerCase(),
-  textOverrides,
-})
+/** The settings that decide how a page looks. */
+const SHOWN = [
+  'themeColor',
+  'darkThemeColor',
+  'logoUrl',
+  'darkLogoUrl',
+  'faviconUrl',
+  'cornerRadius',
+  'font',
+  'textOverrides',
+] as const satisfies (keyof Settings)[]
+/** The server reads forms of 64 KB. */
+const MAX_LENGTH = 60_000
+
+/** The settings as REST has them: those that are not saved, if all are too many for a form. */
+function formatSettings(values: Settings, changed: readonly string[]): string {
+  const format = (names: readonly (keyof Settings)[]): string =>
+    JSON.stringify(
+      Object.fromEntries(
+        names.map((name) => [name, name === 'font' ? values.font.toLowerCase() : values[name]]),
+      ),
+    )
+  const all = format(SHOWN)
+  return encodeURIComponent(all).length < MAX_LENGTH
+    ? all
+    : format(SHOWN.filter((name) => changed.includes(name)))
+}
 
 /** Until a person stops typing. */
 const WAIT_MS = 250
@@ -118,7 +125,7 @@ function PreviewFrame({
 
 /** The pages and mails with the settings of the form, on a phone or a desktop, in any language. */
 export function BrandPreview() {
-  const { values } = useSettings()
+  const { values, changed } = useSettings()
   const navigate = route.useNavigate()
   const search = route.useSearch()
   const sample = search.sample && search.sample in SAMPLES ? search.sample : 'page/sign-in'
@@ -151,7 +158,7 @@ export function BrandPreview() {
       </div>
       <PreviewFrame
         action={`${deployment.issuer}/brand/preview/${sample}?ui_locales=${language}`}
-        settings={JSON.stringify(selectShown(values))}
+        settings={formatSettings(values, changed)}
         scheme={scheme}
         width={WIDTHS[width]}
         title={`Preview of ${SAMPLES[sample]}`}

@@ -1,3 +1,4 @@
+import { useState } from 'react'
 import { Field } from '../../parts/form.tsx'
 import { ChoiceSetting, NumberSetting, TextSetting } from '../../parts/setting-fields.tsx'
 import { SettingsForm, useSetting } from '../../parts/settings-form.tsx'
@@ -46,12 +47,21 @@ function ColorSetting({ name, fallback }: { name: 'themeColor' | 'darkThemeColor
   )
 }
 
+/** A larger file is not read: the server does not accept it. */
+const MAX_IMAGE_KB = 32
+
 /** An image by its https URL, or as a file of this device, which is stored in the settings. */
 function ImageSetting({ name, hint }: { name: 'logoUrl' | 'darkLogoUrl' | 'faviconUrl'; hint?: string }) {
   const { label, value, change, problem } = useSetting(name)
   const isFile = value?.startsWith('data:') ?? false
+  const [tooLarge, setTooLarge] = useState<string | null>(null)
   const read = (file: File | undefined): void => {
     if (!file) return
+    const size = Math.ceil(file.size / 1024)
+    setTooLarge(
+      size > MAX_IMAGE_KB ? `${file.name} has ${size} KB. An image has ${MAX_IMAGE_KB} KB at most.` : null,
+    )
+    if (size > MAX_IMAGE_KB) return
     const reader = new FileReader()
     reader.onload = () => change(String(reader.result))
     reader.readAsDataURL(file)
@@ -73,6 +83,9 @@ function ImageSetting({ name, hint }: { name: 'logoUrl' | 'darkLogoUrl' | 'favic
           />
         )}
       </Field>
+      <p className="field-problem" role="status" hidden={!tooLarge}>
+        {tooLarge}
+      </p>
       <div className="actions">
         <label className="button quiet small file">
           Choose a file…
