@@ -22,16 +22,18 @@ const PermittedScope = z
 /** The roles with their scopes. */
 export const RoleDefinitions = z
   .object({
-    roles: z.array(
-      z
-        .object({
-          role: ROLE.shape.meta({ description: 'Name of the role.', example: 'auditor' }),
-          scopes: z.array(PermittedScope).meta({
-            description: 'The management scopes that it permits.',
-            example: [{ scope: 'events:read', description: 'read the event log' }],
-          }),
-        })
-        .meta({ id: 'RoleDefinition', description: 'A role with the management scopes that it permits.' }),
-    ),
+    roles: z
+      .array(
+        z
+          .object({
+            role: ROLE.shape.meta({ description: 'Name of the role.', example: 'auditor' }),
+            scopes: z.array(PermittedScope).meta({
+              description: 'The management scopes that it permits.',
+              example: [{ scope: 'events:read', description: 'read the event log' }],
+            }),
+          })
+          .meta({ id: 'RoleDefinition', description: 'A role with the management scopes that it permits.' }),
+      )
+      .meta({ description: 'Each role of this version.' }),
   })
   .meta({ id: 'RoleDefinitions', description: 'The roles that users can have.' })
