@@ -11,11 +11,12 @@ import { RoleChoice } from '../roles/role-choice.tsx'
 /** People of one go; each gets a mail. */
 const MAX_PEOPLE = 200
 
+type Result = { person: string; problem: string | null }
 export type Draft = {
   people: string
   roles: Role[]
   note: string
-  results: readonly { person: string; problem: string | null }[]
+  results: readonly Result[]
 }
 export const NO_DRAFT: Draft = { people: '', roles: [], note: '', results: [] }
 
@@ -35,7 +36,15 @@ const readPerson = (person: string): { email: string; name: string | undefined }
 }
 
 const describeProblem = ({ message, fields }: Problem): string =>
-  fields.length > 0 ? fields.map(({ field, description }) => `${field} ${description}`).join('; ') : message
+  fields.length > 0
+    ? fields
+        .map(({ field, description }) => (field === 'email' ? description : `${field} ${description}`))
+        .join('; ')
+    : message
+
+/** Those who could not be invited come first. */
+const byProblem = (one: Result, other: Result): number =>
+  Number(other.problem !== null) - Number(one.problem !== null)
 
 /** Invites several people, one after the other. Those who could not be invited stay in the field, with the reason. */
 export function InviteDialog({
@@ -91,7 +100,7 @@ export function InviteDialog({
     event.preventDefault()
     if (people.length === 0 || people.length > MAX_PEOPLE || done !== null) return
     let rest = people
-    const results: { person: string; problem: string | null }[] = []
+    const results: Result[] = []
     for (const [index, person] of people.entries()) {
       setDone(index)
       const problem = await inviteOne(person)
@@ -134,7 +143,7 @@ export function InviteDialog({
                 {failed > 0 && `, ${failed} not: correct what is still in the field, and invite again`}.
               </p>
               <ul className="results">
-                {draft.results.map(({ person, problem }) => (
+                {draft.results.toSorted(byProblem).map(({ person, problem }) => (
                   <li key={person}>
                     <span className={`badge ${problem === null ? 'calm' : 'danger'}`}>
                       {problem === null ? 'invited' : 'not invited'}

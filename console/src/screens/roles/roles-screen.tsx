@@ -166,7 +166,9 @@ function RoleCard({
         })}
       </ul>
       {totalSize > nodes.length && (
-        <p className="hint">{(totalSize - nodes.length).toLocaleString('en')} more have it.</p>
+        <Link to="/users" search={{ role: name }}>
+          All {totalSize.toLocaleString('en')} who have it
+        </Link>
       )}
       {mayGive && <GiveRole role={role} onGiven={onChange} />}
     </section>
