@@ -81,7 +81,7 @@ describe.skipIf(noBrowser)('the screen of a user', () => {
     expect(await page.locator('.events').textContent()).toContain('A code was sent by email')
   })
 
-  test('revokes a passkey and a consent, which are gone at once', async ({
+  test('ends sessions, and revokes a passkey and a consent, which are gone at once', async ({
     acme,
     newPerson,
     openConsole,
@@ -91,7 +91,11 @@ describe.skipIf(noBrowser)('the screen of a user', () => {
     const grace = await newPerson({ name: 'Grace' })
     await signIn(grace.email, { client: spa })
     await plantCredential(acme, grace.id)
-    const { page, errors } = await openConsole('admin', `/users/${grace.id}?tab=sign-in`)
+    const { page, errors } = await openConsole('admin', `/users/${grace.id}`)
+    await page.getByRole('button', { name: 'End all sessions', exact: true }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'End all sessions' }).click()
+    await page.getByText('No session.').waitFor(SHOWN)
+    await page.getByRole('navigation', { name: 'Of the user' }).getByText('Sign-in').click()
     const passkeys = page.locator('.card', { hasText: 'Passkeys and second factors' })
     await passkeys.getByRole('button', { name: 'Revoke' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click()
@@ -202,10 +206,18 @@ describe.skipIf(noBrowser)('the screens about people', () => {
     expect([...admin.errors, ...support.errors]).toEqual([])
   })
 
-  test('has no finding of axe, in both schemes and on a phone', async ({ acme, newPerson, openConsole }) => {
+  test('are one request each, and have no finding of axe, in both schemes and on a phone', async ({
+    acme,
+    newPerson,
+    openConsole,
+  }) => {
     const { id } = await newPerson({ name: 'Grace' })
     await lockUser(createPlatformCtx(acme), id)
     const { page, errors } = await openConsole('admin')
+    let requests = 0
+    page.on('request', (request) => {
+      if (request.method() === 'POST' && request.url().endsWith('/graphql')) requests++
+    })
     for (const path of [
       `/users/${id}`,
       `/users/${id}?tab=profile`,
@@ -215,6 +227,7 @@ describe.skipIf(noBrowser)('the screens about people', () => {
       '/invitations',
       '/roles',
     ]) {
+      requests = 0
       await page.goto(`${ORIGIN}/${acme}/console${path}`)
       await page.getByRole('heading', { level: 1 }).waitFor()
       for (const [colorScheme, size] of [
@@ -226,6 +239,8 @@ describe.skipIf(noBrowser)('the screens about people', () => {
         expect([path, colorScheme, (await runAxe(page)).violations]).toEqual([path, colorScheme, []])
         const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
         expect([path, overflow]).toEqual([path, 0])
+        // One more is of the frame. A new user needs nothing.
+        expect([path, requests]).toEqual([path, path === '/users/new' ? 1 : 2])
         await photograph(page, `console${path.replaceAll(/[/?=]/g, '-').replace(id, 'user')}-${colorScheme}`)
       }
     }
