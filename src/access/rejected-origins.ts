@@ -37,7 +37,12 @@ export async function recordRejectedOrigin(
   const error = new OAuthError(
     'invalid_request',
     `The page gets no response: its origin is not in allowedOrigins ${where}.`,
-    { diagnostics: { origin, ...(id !== undefined && { expected: allowedOrigins.join(' ') }) } },
+    {
+      diagnostics: {
+        origin,
+        ...(id !== undefined && { member: 'allowedOrigins', expected: allowedOrigins.join(' ') }),
+      },
+    },
   )
   if (!(await recordRejection(ctx, type, { endpoint, clientId: id ?? null }, error)))
     recentOrigins.delete(key)

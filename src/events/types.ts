@@ -31,13 +31,17 @@ const logout = z.strictObject({
   status: z.int().nullable(),
   fault: z.string().nullable(),
 })
-/** The error that was sent to the client, or that its browser shows, and diagnostics that only the event log has. */
+/**
+ * The error that was sent to the client, or that its browser shows, and diagnostics that only the event log has: `member` is
+ * the list of the client that lacks the `given` address or the `origin`.
+ */
 const refused = z
   .object({
     error: z.string(),
     description: z.string(),
     endpoint: z.string().optional(),
     client_id: z.string().optional(),
+    member: z.enum(['callbacks', 'allowedLogoutUrls', 'allowedOrigins']).optional(),
   })
   .catchall(z.union([z.string(), z.number(), z.boolean(), z.null()]))
 

@@ -56,8 +56,9 @@ export function diagnoseUnregisteredUri(
 ): Diagnostics {
   const compare = (uri: string) => toComparedUri(client, uri)
   const nearest = findNearest(compare(given), registered, compare)
-  if (nearest === null) return { reason: `the client has no ${member}`, given }
+  if (nearest === null) return { reason: `the client has no ${member}`, member, given }
   return {
+    member,
     given,
     expected: nearest,
     registered: registered.length,

@@ -39,6 +39,7 @@ describe('a rejected authorization request', () => {
           detail: {
             error: 'invalid_request',
             description: 'The redirect_uri is not registered for this client.',
+            member: 'callbacks',
             given,
             expected: REDIRECT_URI,
             registered: 1,

@@ -313,6 +313,7 @@ describe('the logout endpoint (RP-Initiated Logout 1.0)', () => {
         detail: {
           endpoint: 'logout',
           client_id: client.id,
+          member: 'allowedLogoutUrls',
           given,
           expected: AFTER,
           difference: 'query: expected "?a=1", got "?a=2"',
