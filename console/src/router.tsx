@@ -104,6 +104,35 @@ const settings = createRoute({
   component: lazyRouteComponent(() => import('./screens/settings/settings-screen.tsx'), 'SettingsScreen'),
 })
 
+const applications = createRoute({
+  getParentRoute: () => root,
+  path: '/applications',
+  validateSearch: readTexts,
+  component: lazyRouteComponent(
+    () => import('./screens/applications/applications-screen.tsx'),
+    'ApplicationsScreen',
+  ),
+})
+
+const newApplication = createRoute({
+  getParentRoute: () => root,
+  path: '/applications/new',
+  component: lazyRouteComponent(
+    () => import('./screens/applications/new-application-screen.tsx'),
+    'NewApplicationScreen',
+  ),
+})
+
+const application = createRoute({
+  getParentRoute: () => root,
+  path: '/applications/$clientId',
+  validateSearch: readTexts,
+  component: lazyRouteComponent(
+    () => import('./screens/applications/application-screen.tsx'),
+    'ApplicationScreen',
+  ),
+})
+
 export const router = createRouter({
   routeTree: root.addChildren([
     start,
@@ -113,6 +142,9 @@ export const router = createRouter({
     sessions,
     invitations,
     roles,
+    applications,
+    newApplication,
+    application,
     log,
     signIn,
     providers,

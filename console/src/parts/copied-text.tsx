@@ -1,15 +1,26 @@
-import { useState } from 'react'
+import { type ReactNode, useState } from 'react'
 
 const SHOWN_MS = 1500
 
-/** A text such as an id, which a click copies. */
-export function CopiedText({ text }: { text: string }) {
+/** A button that copies a text, and says so. */
+export function CopyButton({
+  text,
+  className,
+  label,
+  children,
+}: {
+  text: string
+  className: string
+  label?: string
+  children: ReactNode
+}) {
   const [isCopied, setIsCopied] = useState(false)
   return (
     <button
       type="button"
-      className="copied-text"
+      className={className}
       title="Copy"
+      aria-label={label}
       onClick={() =>
         void navigator.clipboard.writeText(text).then(() => {
           setIsCopied(true)
@@ -17,8 +28,15 @@ export function CopiedText({ text }: { text: string }) {
         })
       }
     >
-      <code>{text}</code>
+      {children}
       <span role="status">{isCopied ? 'Copied' : ''}</span>
     </button>
   )
 }
+
+/** A text such as an id, which a click copies. */
+export const CopiedText = ({ text }: { text: string }) => (
+  <CopyButton text={text} className="copied-text">
+    <code>{text}</code>
+  </CopyButton>
+)

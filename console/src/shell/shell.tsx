@@ -18,6 +18,7 @@ type Area = {
     | '/users'
     | '/sessions'
     | '/invitations'
+    | '/applications'
     | '/log'
     | '/roles'
     | '/sign-in'
@@ -32,6 +33,7 @@ const AREAS: readonly Area[] = [
   { to: '/users', label: 'Users', scope: 'users:read' },
   { to: '/sessions', label: 'Sessions', scope: 'sessions:read' },
   { to: '/invitations', label: 'Invitations', scope: 'users:read' },
+  { to: '/applications', label: 'Applications', scope: 'clients:read' },
   { to: '/log', label: 'Log', scope: 'events:read' },
   { to: '/roles', label: 'Roles', scope: 'users:read' },
   { to: '/sign-in', label: 'Sign-in', scope: 'tenant:read' },

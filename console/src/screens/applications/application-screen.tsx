@@ -1,0 +1,329 @@
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
+import { lazy, type ReactNode, Suspense, useCallback, useEffect, useRef, useState } from 'react'
+import { graphql, useLazyLoadQuery } from 'react-relay/hooks'
+import { deployment } from '../../config.ts'
+import type { applicationScreenDeleteMutation } from '../../generated/applicationScreenDeleteMutation.graphql.ts'
+import type { applicationScreenQuery } from '../../generated/applicationScreenQuery.graphql.ts'
+import type { applicationScreenSubscription } from '../../generated/applicationScreenSubscription.graphql.ts'
+import { CopiedText } from '../../parts/copied-text.tsx'
+import { ConfirmedButton } from '../../parts/dialog.tsx'
+import { useLive } from '../../parts/live-events.ts'
+import { useProblemMutation } from '../../parts/mutation.ts'
+import { notify } from '../../parts/notices.tsx'
+import { Time } from '../../parts/time.tsx'
+import { useMay } from '../../shell/viewer-scopes.ts'
+import { EventList } from '../log/event-list.tsx'
+import { ApplicationSecrets } from './application-secrets.tsx'
+import { ApplicationSessions } from './application-sessions.tsx'
+import './applications.css'
+import { ApplicationSettings, type Edits, KindChange } from './application-settings.tsx'
+import {
+  describeAppType,
+  describeRegistration,
+  fromPathId,
+  hasSecret,
+  KINDS,
+  type Kind,
+  toPathId,
+} from './kinds.ts'
+import { Rejections } from './rejections.tsx'
+
+const SnippetView = lazy(() =>
+  import('./snippet-view.tsx').then((module) => ({ default: module.SnippetView })),
+)
+
+const route = getRouteApi('/applications/$clientId')
+
+/** Others' requests can be rejected many times in a second. */
+const REFRESH_MS = 400
+
+/** One application, whose tabs are in the URL. */
+export function ApplicationScreen() {
+  const clientId = fromPathId(route.useParams().clientId)
+  return <Application key={clientId} clientId={clientId} />
+}
+
+function Application({ clientId }: { clientId: string }) {
+  const { tab } = route.useSearch()
+  const navigate = useNavigate()
+  const [generation, setGeneration] = useState(0)
+  const [edits, setEdits] = useState<Edits>(null)
+  const timer = useRef<ReturnType<typeof setTimeout> | null>(null)
+  useEffect(() => () => clearTimeout(timer.current ?? undefined), [])
+  const refresh = useCallback(() => {
+    timer.current ??= setTimeout(() => {
+      timer.current = null
+      setGeneration((former) => former + 1)
+    }, REFRESH_MS)
+  }, [])
+  const data = useLazyLoadQuery<applicationScreenQuery>(
+    graphql`
+      query applicationScreenQuery($clientId: ID!) {
+        viewer {
+          eventPosition
+        }
+        client(id: $clientId) {
+          id
+          name
+          appType
+          description
+          clientUri
+          logoUrl
+          callbacks
+          tokenEndpointAuthMethod
+          registeredBy
+          createdAt
+          updatedAt
+          ...applicationSettings_client
+          ...rejections_client
+        }
+        ...applicationSessions_sessions @arguments(clientId: $clientId)
+        ...rejections_events @arguments(clientId: $clientId)
+        changes: events(
+          filter: { subjectId: $clientId, types: [CLIENT_CREATED, CLIENT_UPDATED] }
+          direction: DESC
+          first: 100
+        ) {
+          nodes {
+            id
+            ...eventList_event
+            ... on AuditEvent {
+              changedFields
+            }
+          }
+        }
+      }
+    `,
+    { clientId },
+    { fetchKey: generation, fetchPolicy: 'store-and-network' },
+  )
+  const after = data.viewer?.eventPosition
+  useLive<applicationScreenSubscription>({
+    subscription: graphql`
+      subscription applicationScreenSubscription($clientId: ID, $after: String) {
+        events(
+          subjectId: $clientId
+          types: [CLIENT_UPDATED, CLIENT_DELETED, AUTHORIZE_REFUSED, TOKEN_REFUSED]
+          after: $after
+        ) {
+          position
+        }
+      }
+    `,
+    variables: { clientId, after },
+    onNext: refresh,
+  })
+  const mayWrite = useMay('clients:write')
+  const remove = useProblemMutation<applicationScreenDeleteMutation>(graphql`
+    mutation applicationScreenDeleteMutation($clientId: ID!) {
+      deleteClient(input: { clientId: $clientId }) {
+        ... on DeleteClientPayload {
+          deletedClientId
+        }
+        ... on UserError {
+          message
+        }
+      }
+    }
+  `)
+  const { client, changes } = data
+  if (!client)
+    return (
+      <div className="outcome">
+        <h1>There is no such application</h1>
+        <p>It may have been deleted since.</p>
+        <Link to="/applications" className="button">
+          All applications
+        </Link>
+      </div>
+    )
+  const isThisConsole = client.id === deployment.clientId
+  const tabs: Record<string, { label: string; content: ReactNode }> = {
+    overview: {
+      label: 'Overview',
+      content: (
+        <>
+          <div className="columns">
+            <dl className="facts card">
+              <dt>Kind</dt>
+              <dd>{describeAppType(client.appType)}</dd>
+              {client.description && (
+                <>
+                  <dt>Description</dt>
+                  <dd>{client.description}</dd>
+                </>
+              )}
+              <dt>Home page</dt>
+              <dd>
+                {client.clientUri ? (
+                  <a href={client.clientUri} target="_blank" rel="noreferrer">
+                    {client.clientUri}
+                  </a>
+                ) : (
+                  <span className="none">none</span>
+                )}
+              </dd>
+              <dt>Registered by</dt>
+              <dd>{describeRegistration(client.registeredBy)}</dd>
+              <dt>Created</dt>
+              <dd>
+                <Time at={client.createdAt} />
+              </dd>
+              <dt>Changed</dt>
+              <dd>
+                <Time at={client.updatedAt} />
+              </dd>
+            </dl>
+            <div>
+              <Endpoints appType={client.appType} />
+              <Suspense>
+                <SnippetView
+                  kinds={(Object.keys(KINDS) as Kind[]).filter(
+                    (kind) => KINDS[kind].appType === client.appType,
+                  )}
+                  clientId={client.id}
+                  redirectUri={client.callbacks[0]}
+                />
+              </Suspense>
+            </div>
+          </div>
+          {mayWrite && !isThisConsole && (
+            <section className="card danger-zone">
+              <h2>Danger zone</h2>
+              <div className="actions">
+                <KindChange key={client.appType} client={client} />
+                <ConfirmedButton
+                  label="Delete the application"
+                  title={`Delete ${client.name}`}
+                  consequence="Its tokens are revoked, its sessions end, and what people agreed to is forgotten. Nothing brings it back."
+                  name={client.name}
+                  isRunning={remove.isRunning}
+                  problem={remove.problem}
+                  onConfirm={() =>
+                    remove.run({ clientId }, () => {
+                      notify(`${client.name} is deleted.`)
+                      void navigate({ to: '/applications' })
+                    })
+                  }
+                />
+              </div>
+            </section>
+          )}
+        </>
+      ),
+    },
+    settings: {
+      label: 'Settings',
+      content: <ApplicationSettings client={client} edits={edits} setEdits={setEdits} />,
+    },
+    ...(hasSecret(client.appType) &&
+      client.tokenEndpointAuthMethod !== 'PRIVATE_KEY_JWT' && {
+        secret: {
+          label: 'Secret',
+          content: <ApplicationSecrets clientId={client.id} name={client.name} />,
+        },
+      }),
+    sessions: {
+      label: 'Sessions',
+      content: (
+        <ApplicationSessions
+          query={data}
+          clientId={client.id}
+          name={client.name}
+          after={after}
+          onStarted={refresh}
+        />
+      ),
+    },
+    rejected: { label: 'Rejected', content: <Rejections client={client} query={data} /> },
+    history: { label: 'History', content: changes && <History events={changes.nodes} /> },
+  }
+  const shown = tab !== undefined && Object.hasOwn(tabs, tab) ? tab : 'overview'
+  return (
+    <section className="screen">
+      <header className="screen-head user-head">
+        {client.logoUrl && (
+          <img className="avatar" src={client.logoUrl} alt="" referrerPolicy="no-referrer" />
+        )}
+        <div>
+          <h1>{client.name}</h1>
+          <CopiedText text={client.id} />
+        </div>
+        {isThisConsole && <span className="badge">This console</span>}
+      </header>
+      <nav aria-label="Application" className="tabs">
+        {Object.entries(tabs).map(([name, { label }]) => (
+          <Link
+            key={name}
+            to="/applications/$clientId"
+            params={{ clientId: toPathId(clientId) }}
+            search={{ tab: name === 'overview' ? undefined : name }}
+            activeOptions={{ includeSearch: true, explicitUndefined: true }}
+          >
+            {label}
+            {name === 'settings' && edits && <span className="badge">not saved</span>}
+          </Link>
+        ))}
+      </nav>
+      {tabs[shown]?.content}
+    </section>
+  )
+}
+
+/** Where the application finds the server. */
+function Endpoints({ appType }: { appType: string }) {
+  const { issuer } = deployment
+  const endpoints = [
+    ['Issuer', issuer],
+    ['Discovery', `${issuer}/.well-known/openid-configuration`],
+    ...(appType === 'MACHINE' ? [] : [['Authorization', `${issuer}/oidc/authorize`]]),
+    ['Token', `${issuer}/oidc/token`],
+    ...(appType === 'MACHINE'
+      ? []
+      : [
+          ['Userinfo', `${issuer}/oidc/userinfo`],
+          ['Logout', `${issuer}/oidc/logout`],
+        ]),
+    ['Key set', `${issuer}/.well-known/jwks.json`],
+  ] as const
+  return (
+    <dl className="facts card">
+      {endpoints.map(([label, url]) => (
+        <div key={label} className="fact">
+          <dt>{label}</dt>
+          <dd>
+            <CopiedText text={url as string} />
+          </dd>
+        </div>
+      ))}
+    </dl>
+  )
+}
+
+/** Who changed which settings. */
+function History({
+  events,
+}: {
+  events: readonly ({ readonly id: string; readonly changedFields?: readonly string[] } & Parameters<
+    typeof EventList
+  >[0]['events'][number])[]
+}) {
+  const [field, setField] = useState('')
+  const fields = [...new Set(events.flatMap(({ changedFields = [] }) => changedFields))].sort()
+  return (
+    <section className="card">
+      <h2>
+        Changes
+        <select aria-label="Setting" value={field} onChange={({ target }) => setField(target.value)}>
+          <option value="">of any setting</option>
+          {fields.map((name) => (
+            <option key={name}>{name}</option>
+          ))}
+        </select>
+      </h2>
+      <EventList
+        events={events.filter(({ changedFields }) => field === '' || changedFields?.includes(field))}
+      />
+    </section>
+  )
+}

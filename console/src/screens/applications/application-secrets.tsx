@@ -1,0 +1,104 @@
+import { useState } from 'react'
+import { graphql } from 'react-relay/hooks'
+import type { applicationSecretsMutation } from '../../generated/applicationSecretsMutation.graphql.ts'
+import { ConfirmedButton } from '../../parts/dialog.tsx'
+import { Field } from '../../parts/form.tsx'
+import { useProblemMutation } from '../../parts/mutation.ts'
+import { useMay } from '../../shell/viewer-scopes.ts'
+import { NewSecret } from './new-secret.tsx'
+
+const OVERLAPS = [
+  [86_400, 'A day'],
+  [3600, 'An hour'],
+  [604_800, 'A week'],
+  [2_592_000, '30 days'],
+  [0, 'Not at all: it stops working at once'],
+] as const
+
+const absolute = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'short' })
+
+type Rotated = { secret: string; previousSecretExpiresAt: string | null }
+
+/** The secret of an application, which is replaced while the former one still works. */
+export function ApplicationSecrets({ clientId, name }: { clientId: string; name: string }) {
+  const mayWrite = useMay('clients:write')
+  const [overlapSeconds, setOverlapSeconds] = useState<number>(OVERLAPS[0][0])
+  const [rotated, setRotated] = useState<Rotated | null>(null)
+  const rotate = useProblemMutation<applicationSecretsMutation>(graphql`
+    mutation applicationSecretsMutation($clientId: ID!, $overlapSeconds: Int) {
+      rotateClientSecret(input: { clientId: $clientId, overlapSeconds: $overlapSeconds }) {
+        ... on RotateClientSecretPayload {
+          secret
+          previousSecretExpiresAt
+          client {
+            id
+            updatedAt
+          }
+        }
+        ... on UserError {
+          message
+        }
+        ... on ValidationError {
+          fields {
+            field
+            description
+          }
+        }
+      }
+    }
+  `)
+  if (rotated)
+    return (
+      <NewSecret secret={rotated.secret} onStored={() => setRotated(null)}>
+        {rotated.previousSecretExpiresAt
+          ? `The previous secret works until ${absolute.format(new Date(rotated.previousSecretExpiresAt))}.`
+          : 'No other secret works.'}
+      </NewSecret>
+    )
+  return (
+    <section className="card form">
+      <h2>Secret</h2>
+      <p>
+        The server has a hash of the secret and cannot show it. A new one is shown once; the present one works
+        for a while, so that no server of the application fails meanwhile. At most two are valid.
+      </p>
+      {mayWrite && (
+        <div className="actions">
+          <ConfirmedButton
+            label="Rotate the secret"
+            title={`Rotate the secret of ${name}`}
+            consequence={
+              <Field label="The present secret works for" name="overlapSeconds">
+                {(props) => (
+                  <select
+                    {...props}
+                    value={overlapSeconds}
+                    onChange={({ target }) => setOverlapSeconds(Number(target.value))}
+                  >
+                    {OVERLAPS.map(([seconds, label]) => (
+                      <option key={seconds} value={seconds}>
+                        {label}
+                      </option>
+                    ))}
+                  </select>
+                )}
+              </Field>
+            }
+            isRunning={rotate.isRunning}
+            problem={rotate.problem}
+            onConfirm={(close) =>
+              rotate.run({ clientId, overlapSeconds }, ({ rotateClientSecret: result }) => {
+                close()
+                if (result?.secret)
+                  setRotated({
+                    secret: result.secret,
+                    previousSecretExpiresAt: result.previousSecretExpiresAt ?? null,
+                  })
+              })
+            }
+          />
+        </div>
+      )}
+    </section>
+  )
+}

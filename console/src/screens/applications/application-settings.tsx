@@ -1,0 +1,334 @@
+import { type FormEvent, useState } from 'react'
+import { graphql, useFragment } from 'react-relay/hooks'
+import type {
+  applicationSettings_client$data,
+  applicationSettings_client$key,
+} from '../../generated/applicationSettings_client.graphql.ts'
+import type { applicationSettingsMutation } from '../../generated/applicationSettingsMutation.graphql.ts'
+import { ConfirmedButton } from '../../parts/dialog.tsx'
+import { CheckField, Field, type InputProps, ProblemText } from '../../parts/form.tsx'
+import { useProblemMutation } from '../../parts/mutation.ts'
+import { notify } from '../../parts/notices.tsx'
+import type { Problem } from '../../parts/result.ts'
+import { useMay } from '../../shell/viewer-scopes.ts'
+import {
+  type FieldName,
+  type FormValue,
+  GROUPS,
+  isOffered,
+  type Setting,
+  toFormValue,
+  toInputValue,
+} from './application-fields.ts'
+import { APP_TYPES, type AppType, hasSecret } from './kinds.ts'
+
+const SETTINGS = GROUPS.flatMap(({ settings }) => settings)
+
+/**
+ * What the person has entered, and the client as it was then. Everything else in the form follows the client, so that a
+ * change by somebody else is neither hidden nor overwritten.
+ */
+export type Edits = {
+  values: Partial<Record<FieldName, FormValue>>
+  since: applicationSettings_client$data
+} | null
+
+/** The settings of an application. `edits` outlive the tab. */
+export function ApplicationSettings({
+  client: key,
+  edits,
+  setEdits,
+}: {
+  client: applicationSettings_client$key
+  edits: Edits
+  setEdits: (edits: Edits) => void
+}) {
+  const client = useFragment(
+    graphql`
+      fragment applicationSettings_client on Client {
+        id
+        appType
+        updatedAt
+        name
+        description
+        clientUri
+        logoUrl
+        themeColor
+        policyUrl
+        termsUrl
+        callbacks
+        allowedLogoutUrls
+        allowedOrigins
+        webOrigins
+        initiateLoginUrl
+        backchannelLogoutUrl
+        requireConsent
+        requireSecondFactor
+        requirePkce
+        defaultMaxAge
+        tokenExpiryTime
+        rotateRefreshTokens
+        dpopBoundAccessTokens
+        idTokenClaims
+        idTokenSigningAlg
+        userInfoSigningAlg
+        scopes
+        resources
+        profile
+        tokenEndpointAuthMethod
+        jwksUri
+        jwks
+        requirePushedRequests
+        requireFapiAlgorithms
+        requireIssuerAudience
+      }
+    `,
+    key,
+  )
+  const mayWrite = useMay('clients:write')
+  const [malformed, setMalformed] = useState<Problem | null>(null)
+  const update = useProblemMutation<applicationSettingsMutation>(graphql`
+    mutation applicationSettingsMutation($input: UpdateClientInput!) {
+      updateClient(input: $input) {
+        ... on UpdateClientPayload {
+          client {
+            ...applicationSettings_client
+          }
+        }
+        ... on UserError {
+          message
+        }
+        ... on ValidationError {
+          fields {
+            field
+            description
+          }
+        }
+      }
+    }
+  `)
+  const changed = SETTINGS.filter(
+    (setting) =>
+      edits !== null &&
+      toFormValue(setting, client[setting.name]) !== toFormValue(setting, edits.since[setting.name]),
+  )
+  const problem = malformed ?? update.problem
+  const enter = (setting: Setting, value: FormValue) => {
+    const { [setting.name]: _, ...others } = edits?.values ?? {}
+    const isSame = value === toFormValue(setting, client[setting.name])
+    const values = isSame ? others : { ...others, [setting.name]: value }
+    setEdits(Object.keys(values).length === 0 ? null : { values, since: edits?.since ?? client })
+  }
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    if (!edits || update.isRunning) return
+    const fields: Record<string, unknown> = {}
+    for (const setting of SETTINGS) {
+      const value = edits.values[setting.name]
+      if (value === undefined) continue
+      try {
+        fields[setting.name] = toInputValue(setting, value)
+      } catch {
+        return setMalformed({
+          message: 'The input is not valid.',
+          fields: [{ field: setting.name, description: 'is not valid JSON' }],
+        })
+      }
+    }
+    setMalformed(null)
+    // A change of something else, such as the secret, is not a conflict.
+    const expectedUpdatedAt = changed.length > 0 ? edits.since.updatedAt : client.updatedAt
+    update.run({ input: { clientId: client.id, expectedUpdatedAt, ...fields } }, () => {
+      setEdits(null)
+      notify('The settings are saved.')
+    })
+  }
+  const count = Object.keys(edits?.values ?? {}).length
+  return (
+    <form onSubmit={submit} noValidate>
+      {edits && changed.length > 0 && (
+        <div className="card changed" role="status">
+          <p>
+            Somebody else has changed {changed.map(({ label }) => label).join(', ')} meanwhile. What you
+            entered is kept.
+          </p>
+          <ul>
+            {changed
+              .filter(({ name }) => edits.values[name] !== undefined)
+              .map((setting) => (
+                <li key={setting.name}>
+                  {setting.label} is now{' '}
+                  <code>{String(toFormValue(setting, client[setting.name])) || 'empty'}</code>
+                </li>
+              ))}
+          </ul>
+          <div className="actions">
+            <button
+              type="button"
+              className="button quiet"
+              onClick={() => setEdits({ ...edits, since: client })}
+            >
+              Keep my entries
+            </button>
+            <button type="button" className="button quiet" onClick={() => setEdits(null)}>
+              Show theirs
+            </button>
+          </div>
+        </div>
+      )}
+      {GROUPS.map(({ title, settings }) => {
+        const offered = settings.filter((setting) => isOffered(setting, client.appType))
+        return (
+          offered.length > 0 && (
+            <section key={title} className="card">
+              <h2>{title}</h2>
+              <fieldset className="settings" disabled={!mayWrite} aria-label={title}>
+                {offered.map((setting) => (
+                  <SettingInput
+                    key={setting.name}
+                    setting={setting}
+                    value={edits?.values[setting.name] ?? toFormValue(setting, client[setting.name])}
+                    problem={problem}
+                    onEnter={(value) => enter(setting, value)}
+                  />
+                ))}
+              </fieldset>
+            </section>
+          )
+        )
+      })}
+      {edits && (
+        <div className="save-bar">
+          <ProblemText problem={problem} shown={SETTINGS.map(({ name }) => name)} />
+          <div className="actions">
+            <button type="submit" className="button" disabled={update.isRunning}>
+              Save {count} {count === 1 ? 'change' : 'changes'}
+            </button>
+            <button type="button" className="button quiet" onClick={() => setEdits(null)}>
+              Discard
+            </button>
+          </div>
+        </div>
+      )}
+    </form>
+  )
+}
+
+function SettingInput({
+  setting,
+  value,
+  problem,
+  onEnter,
+}: {
+  setting: Setting
+  value: FormValue
+  problem: Problem | null
+  onEnter: (value: FormValue) => void
+}) {
+  const { name, label, hint } = setting
+  if (typeof value === 'boolean')
+    return <CheckField label={label} hint={hint} name={name} checked={value} onChange={onEnter} />
+  return (
+    <Field label={label} name={name} hint={hint} problem={problem}>
+      {(props) => <TextInput setting={setting} props={props} value={value} onEnter={onEnter} />}
+    </Field>
+  )
+}
+
+const ROWS: Partial<Record<Setting['as'], number>> = { long: 2, lines: 3, scopes: 3, json: 6 }
+
+function TextInput({
+  setting,
+  props,
+  value,
+  onEnter,
+}: {
+  setting: Setting
+  props: InputProps
+  value: string
+  onEnter: (value: string) => void
+}) {
+  const onChange = ({ target }: { target: { value: string } }) => onEnter(target.value)
+  if (setting.as === 'choice')
+    return (
+      <select {...props} value={value} onChange={onChange}>
+        <option value="">{setting.unset}</option>
+        {Object.entries(setting.choices).map(([name, label]) => (
+          <option key={name} value={name}>
+            {label}
+          </option>
+        ))}
+      </select>
+    )
+  if (setting.as === 'number')
+    return (
+      <input {...props} type="number" min={setting.min} max={setting.max} value={value} onChange={onChange} />
+    )
+  const rows = ROWS[setting.as]
+  return rows ? (
+    <textarea {...props} rows={rows} spellCheck={setting.as === 'long'} value={value} onChange={onChange} />
+  ) : (
+    <input {...props} type={setting.as === 'url' ? 'url' : 'text'} value={value} onChange={onChange} />
+  )
+}
+
+/** Makes the application one of another kind. One that cannot keep a secret loses it, and its tokens. */
+export function KindChange({ client }: { client: { id: string; name: string; appType: string } }) {
+  const [appType, setAppType] = useState(client.appType)
+  const update = useProblemMutation<applicationSettingsMutation>(graphql`
+    mutation applicationSettingsKindMutation($input: UpdateClientInput!) {
+      updateClient(input: $input) {
+        ... on UpdateClientPayload {
+          client {
+            ...applicationSettings_client
+          }
+        }
+        ... on UserError {
+          message
+        }
+        ... on ValidationError {
+          fields {
+            field
+            description
+          }
+        }
+      }
+    }
+  `)
+  const loses = hasSecret(client.appType) && !hasSecret(appType)
+  return (
+    <ConfirmedButton
+      label="Change the kind"
+      title={`Change the kind of ${client.name}`}
+      {...(loses && { name: client.name })}
+      consequence={
+        <Field
+          label="Kind"
+          name="appType"
+          hint={
+            loses
+              ? 'Its secrets are deleted and its tokens are revoked: people must sign in again.'
+              : hasSecret(appType) && !hasSecret(client.appType)
+                ? 'It has no secret until you create one.'
+                : 'Its settings must fit the kind.'
+          }
+        >
+          {(props) => (
+            <select {...props} value={appType} onChange={({ target }) => setAppType(target.value)}>
+              {Object.entries(APP_TYPES).map(([name, label]) => (
+                <option key={name} value={name}>
+                  {label}
+                </option>
+              ))}
+            </select>
+          )}
+        </Field>
+      }
+      isRunning={update.isRunning}
+      problem={update.problem}
+      onConfirm={(close) =>
+        update.run({ input: { clientId: client.id, appType: appType as AppType } }, close)
+      }
+    />
+  )
+}

@@ -1,0 +1,28 @@
+import { useState } from 'react'
+import { CheckField } from '../../parts/form.tsx'
+import { CodeBlock } from './code-block.tsx'
+
+/** A secret, which the server shows only once. `onStored` is called when the person has stored it. */
+export function NewSecret({
+  secret,
+  children,
+  onStored,
+}: {
+  secret: string
+  children?: string
+  onStored: () => void
+}) {
+  const [isStored, setIsStored] = useState(false)
+  return (
+    <section className="card form" aria-label="Secret">
+      <CodeBlock name="CLIENT_SECRET" code={secret} />
+      <p>It is shown only now. Store it where the application reads its secrets. {children}</p>
+      <CheckField label="I have stored it" checked={isStored} onChange={setIsStored} />
+      <div className="actions">
+        <button type="button" className="button" disabled={!isStored} onClick={onStored}>
+          Continue
+        </button>
+      </div>
+    </section>
+  )
+}
