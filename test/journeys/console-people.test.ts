@@ -39,7 +39,10 @@ describe.skipIf(noBrowser)('the screen of a user', () => {
     expect(errors).toEqual([])
   })
 
-  test('keeps metadata that is not JSON, and names the line', async ({ newPerson, openConsole }) => {
+  test('names the line of metadata that is not JSON, and keeps what was entered', async ({
+    newPerson,
+    openConsole,
+  }) => {
     const { id } = await newPerson({ name: 'Grace' })
     const { page } = await openConsole('admin', `/users/${id}?tab=profile`)
     const metadata = page.getByLabel(/App metadata/)
@@ -51,6 +54,10 @@ describe.skipIf(noBrowser)('the screen of a user', () => {
     await page.getByRole('button', { name: 'Save' }).click()
     await page.locator('.field-problem').waitFor()
     expect(await page.getByLabel('Email address', { exact: true }).inputValue()).toBe('no address')
+    await page.getByRole('link', { name: 'Overview' }).click()
+    await page.getByText('What happened').waitFor()
+    await page.goBack()
+    await metadata.waitFor()
     expect(await metadata.inputValue()).toBe('{"plan": "pro"}')
   })
 

@@ -1,4 +1,4 @@
-import { type FormEvent, useState } from 'react'
+import { type FormEvent, useEffect, useState } from 'react'
 import { graphql, useFragment } from 'react-relay/hooks'
 import type { userProfile_user$data, userProfile_user$key } from '../../generated/userProfile_user.graphql.ts'
 import type {
@@ -32,6 +32,9 @@ function toValues(user: userProfile_user$data): Values {
   }
   return Object.fromEntries(FIELDS.map((field) => [field.name, read(field)]))
 }
+
+/** What was entered and is not saved, by user: another screen in between loses nothing. */
+const drafts = new Map<string, { entered: Values; base: Values }>()
 
 /**
  * The profile and the metadata of a user. When somebody else saves meanwhile, each field that both changed shows theirs and
@@ -112,11 +115,15 @@ export function UserProfile({
   const maySeeAppMetadata = useMay('users:read_app_metadata')
   const current = toValues(user)
   /** What was entered, and what the fields were when the first of it was. */
-  const [entered, setEntered] = useState<Values>({})
-  const [base, setBase] = useState<Values>(current)
+  const [entered, setEntered] = useState<Values>(() => drafts.get(user.id)?.entered ?? {})
+  const [base, setBase] = useState<Values>(() => drafts.get(user.id)?.base ?? current)
   const [kept, setKept] = useState<Record<string, 'mine' | 'theirs'>>({})
   const isChanged = Object.keys(entered).length > 0
   const before = isChanged ? base : current
+  useEffect(() => {
+    if (isChanged) drafts.set(user.id, { entered, base })
+    else drafts.delete(user.id)
+  }, [user.id, isChanged, entered, base])
   const isTheirs = (name: string): boolean => current[name] !== before[name]
   const conflicts = Object.keys(entered).filter((name) => isTheirs(name) && current[name] !== entered[name])
   const others = isChanged ? Object.keys(current).filter((name) => isTheirs(name) && !(name in entered)) : []
