@@ -146,7 +146,7 @@ describe.skipIf(noBrowser)('the applications of the console', () => {
     expect((await authorize()).status).toBe(400)
   })
 
-  test('keeps what is typed when somebody else changes the same application', async ({
+  test('keeps what is typed when another administrator changes the same application', async ({
     acme,
     newClient,
     openApplication,
@@ -187,6 +187,9 @@ describe.skipIf(noBrowser)('the applications of the console', () => {
     await page.locator('.field-problem').getByText('60').waitFor()
     await page.getByRole('link', { name: 'Overview' }).click()
     await page.getByRole('link', { name: 'Settings' }).click()
+    expect(await page.getByLabel('Lifetime of access tokens (seconds)').inputValue()).toBe('1')
+    await page.getByRole('link', { name: 'Applications' }).click()
+    await page.getByRole('button', { name: 'Stay' }).click()
     expect(await page.getByLabel('Lifetime of access tokens (seconds)').inputValue()).toBe('1')
   })
 

@@ -10,6 +10,7 @@ import { ConfirmedButton } from '../../parts/dialog.tsx'
 import { useLive } from '../../parts/live-events.ts'
 import { useProblemMutation } from '../../parts/mutation.ts'
 import { notify } from '../../parts/notices.tsx'
+import { LeavingGuard } from '../../parts/settings-form.tsx'
 import { Time } from '../../parts/time.tsx'
 import { useMay } from '../../shell/viewer-scopes.ts'
 import { EventList } from '../log/event-list.tsx'
@@ -266,6 +267,7 @@ function Application({ clientId }: { clientId: string }) {
         ))}
       </nav>
       {tabs[shown]?.content}
+      {edits && <LeavingGuard />}
     </section>
   )
 }
