@@ -133,6 +133,22 @@ const application = createRoute({
   ),
 })
 
+const keys = createRoute({
+  getParentRoute: () => root,
+  path: '/keys',
+  component: lazyRouteComponent(() => import('./screens/keys/keys-screen.tsx'), 'KeysScreen'),
+})
+
+const api = createRoute({
+  getParentRoute: () => root,
+  path: '/api',
+  validateSearch: (search: Record<string, unknown>): { query?: string; variables?: string } => ({
+    query: readText(search, 'query'),
+    variables: readText(search, 'variables'),
+  }),
+  component: lazyRouteComponent(() => import('./screens/api/api-screen.tsx'), 'ApiScreen'),
+})
+
 export const router = createRouter({
   routeTree: root.addChildren([
     start,
@@ -150,6 +166,8 @@ export const router = createRouter({
     providers,
     brand,
     settings,
+    keys,
+    api,
   ]),
   basepath: CONSOLE_PATH,
   defaultErrorComponent: Failure,

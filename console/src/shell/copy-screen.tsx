@@ -25,8 +25,14 @@ async function copy(format: (document: ScreenDocument) => string, name: string):
   notify(document ? `The query of this screen is copied as ${name}.` : 'This screen has no query.')
 }
 
-/** Copies the query of the present screen. */
-export const CopyScreen = () => (
+function runScreen(run: (query: string, variables: string) => void): void {
+  const document = getScreenDocument()
+  if (document) run(document.text, JSON.stringify(document.variables, null, 2))
+  else notify('This screen has no query.')
+}
+
+/** Copies the query of the present screen, or opens it where it can be changed and sent. */
+export const CopyScreen = ({ run }: { run: (query: string, variables: string) => void }) => (
   <p className="copy-screen">
     Copy as{' '}
     <button type="button" className="link" onClick={() => void copy(toGraphQL, 'GraphQL')}>
@@ -34,6 +40,10 @@ export const CopyScreen = () => (
     </button>{' '}
     <button type="button" className="link" onClick={() => void copy(toCurl, 'a curl command')}>
       curl
+    </button>{' '}
+    or{' '}
+    <button type="button" className="link" onClick={() => runScreen(run)}>
+      run
     </button>
   </p>
 )

@@ -1,4 +1,4 @@
-import { Link, Outlet, useNavigate } from '@tanstack/react-router'
+import { Link, type LinkProps, Outlet, useNavigate } from '@tanstack/react-router'
 import { lazy, Suspense, useEffect, useState } from 'react'
 import { graphql, useLazyLoadQuery } from 'react-relay/hooks'
 import { signOut } from '../auth/sign-in.ts'
@@ -12,23 +12,8 @@ import { CopyScreen } from './copy-screen.tsx'
 import { applyTheme, getTheme, type Theme } from './theme.ts'
 import { type Scope, ViewerScopes } from './viewer-scopes.ts'
 
-type Area = {
-  to:
-    | '/'
-    | '/users'
-    | '/sessions'
-    | '/invitations'
-    | '/applications'
-    | '/log'
-    | '/roles'
-    | '/sign-in'
-    | '/providers'
-    | '/brand'
-    | '/settings'
-  label: string
-  scope: Scope | null
-}
-const AREAS: readonly Area[] = [
+/** The areas of the console, with the scope that their first list needs. */
+const AREAS = [
   { to: '/', label: 'Start', scope: null },
   { to: '/users', label: 'Users', scope: 'users:read' },
   { to: '/sessions', label: 'Sessions', scope: 'sessions:read' },
@@ -40,7 +25,9 @@ const AREAS: readonly Area[] = [
   { to: '/providers', label: 'Providers', scope: 'idps:read' },
   { to: '/brand', label: 'Texts and brand', scope: 'tenant:read' },
   { to: '/settings', label: 'Tenant', scope: 'tenant:read' },
-]
+  { to: '/keys', label: 'Keys', scope: 'tenant:read' },
+  { to: '/api', label: 'API', scope: null },
+] as const satisfies readonly { to: NonNullable<LinkProps['to']>; label: string; scope: Scope | null }[]
 
 const loadBox = () => import('./box.tsx').then(({ Box }) => ({ default: Box }))
 const Box = lazy(loadBox)
@@ -146,7 +133,9 @@ function Frame() {
             ))}
           </ul>
           <div className="person">
-            <CopyScreen />
+            <CopyScreen
+              run={(query, variables) => void navigate({ to: '/api', search: { query, variables } })}
+            />
             <ThemeChoice />
             <p>
               <Avatar name={user?.name ?? user?.email ?? ''} picture={user?.picture ?? null} />

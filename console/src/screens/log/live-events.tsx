@@ -12,12 +12,14 @@ export function LiveEvents({
   after,
   types = null,
   ip,
+  subjectId,
   onFull,
 }: {
   connection: string
   after: string | null | undefined
   types?: readonly EventType[] | null
   ip?: string | undefined
+  subjectId?: string | undefined
   onFull: () => void
 }) {
   const count = useRef(0)
@@ -28,8 +30,9 @@ export function LiveEvents({
         $after: String
         $types: [EventType!]
         $ip: String
+        $subjectId: ID
       ) {
-        events(after: $after, types: $types, ip: $ip)
+        events(after: $after, types: $types, ip: $ip, subjectId: $subjectId)
           @prependNode(connections: $connections, edgeTypeName: "EventEdge") {
           id
           position
@@ -37,7 +40,7 @@ export function LiveEvents({
         }
       }
     `,
-    variables: { connections: [connection], after, types, ip },
+    variables: { connections: [connection], after, types, ip, subjectId },
     onNext: () => {
       count.current += 1
       if (count.current === MAX_LIVE_EVENTS) onFull()

@@ -114,9 +114,12 @@ export function toEventFilter(values: ListValues): EventFilter | null {
   return Object.values(filter).some((value) => value !== undefined && value !== null) ? filter : null
 }
 
-/** Whether a stream of events can apply the filter: it knows types and addresses of callers. */
+/** The filters that a stream of events can apply. */
+const FOLLOWED = new Set(['kind', 'ip', 'subject'])
+
+/** Whether a stream of events can apply the filter. */
 export const canFollow = (values: ListValues): boolean =>
-  FILTERS.every(({ name }) => name === 'kind' || name === 'ip' || values[name] === undefined)
+  FILTERS.every(({ name }) => FOLLOWED.has(name) || values[name] === undefined)
 
 /** The filter that a pasted text means: an address, an IP address or network, an id, or the number of a request. */
 export function recognize(text: string): string {

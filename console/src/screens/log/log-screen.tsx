@@ -137,6 +137,7 @@ function Events({
             after={query.viewer?.eventPosition}
             types={getTypes(values)}
             ip={values.ip}
+            subjectId={values.subject}
             onFull={onFull}
           />
           <p className="count" role="status">

@@ -1,0 +1,141 @@
+import './api.css'
+import { getRouteApi, useNavigate } from '@tanstack/react-router'
+import { type KeyboardEvent, useRef, useState } from 'react'
+import { executeDocument } from '../../api/environment.ts'
+import { deployment, GRAPHQL_URL } from '../../config.ts'
+import { CopiedText } from '../../parts/copied-text.tsx'
+
+const route = getRouteApi('/api')
+
+const FIRST_QUERY = `query FirstUsers {
+  users(first: 10) {
+    totalSize
+    nodes {
+      id
+      name
+      email
+      lastSeenAt
+    }
+  }
+}
+`
+
+const { issuer } = deployment
+const ADDRESSES = [
+  ['GraphQL', GRAPHQL_URL],
+  ['REST', `${issuer}/api/v1`],
+  ['Description of REST (OpenAPI 3.1)', `${issuer}/api/v1/openapi.json`],
+  ['OpenID Provider metadata', `${issuer}/.well-known/openid-configuration`],
+] as const
+
+/** Reads the variables. Throws SyntaxError for text that is not an object in JSON. */
+function parseVariables(text: string): object {
+  const variables: unknown = JSON.parse(text.trim() || '{}')
+  if (typeof variables !== 'object' || variables === null || Array.isArray(variables))
+    throw new SyntaxError('an object is expected')
+  return variables
+}
+
+/** Sends documents with the token of the console, and has the addresses of the API. The document is in the URL. */
+export function ApiScreen() {
+  const { query = FIRST_QUERY, variables = '' } = route.useSearch()
+  const navigate = useNavigate({ from: '/api' })
+  const document = useRef<HTMLTextAreaElement>(null)
+  const values = useRef<HTMLTextAreaElement>(null)
+  const [isRunning, setIsRunning] = useState(false)
+  const [problem, setProblem] = useState<string | null>(null)
+  const [result, setResult] = useState<{ text: string; ms: number } | null>(null)
+  const run = async () => {
+    const entered = { query: document.current?.value ?? '', variables: values.current?.value ?? '' }
+    void navigate({
+      search: { query: entered.query, variables: entered.variables || undefined },
+      replace: true,
+    })
+    setProblem(null)
+    setIsRunning(true)
+    const startedAt = performance.now()
+    try {
+      const answer = await executeDocument(entered.query, parseVariables(entered.variables))
+      setResult({ text: JSON.stringify(answer, null, 2), ms: Math.round(performance.now() - startedAt) })
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error)
+      setProblem(error instanceof SyntaxError ? `The variables are not valid JSON: ${message}` : message)
+    } finally {
+      setIsRunning(false)
+    }
+  }
+  const handleKey = (event: KeyboardEvent) => {
+    if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return
+    event.preventDefault()
+    void run()
+  }
+  return (
+    <section className="screen">
+      <header className="screen-head">
+        <h1>API</h1>
+      </header>
+      <form
+        className="api-runner"
+        onSubmit={(event) => {
+          event.preventDefault()
+          void run()
+        }}
+      >
+        <div className="field">
+          <label htmlFor="api-document">Document</label>
+          <textarea
+            id="api-document"
+            ref={document}
+            key={query}
+            rows={16}
+            spellCheck={false}
+            defaultValue={query}
+            onKeyDown={handleKey}
+          />
+        </div>
+        <div className="field">
+          <label htmlFor="api-variables">Variables</label>
+          <textarea
+            id="api-variables"
+            ref={values}
+            key={variables}
+            rows={4}
+            spellCheck={false}
+            defaultValue={variables}
+            onKeyDown={handleKey}
+          />
+        </div>
+        {problem && (
+          <p className="problem" role="alert">
+            {problem}
+          </p>
+        )}
+        <div className="actions">
+          <button type="submit" className="button" disabled={isRunning}>
+            Send <kbd>Ctrl Enter</kbd>
+          </button>
+          <p className="hint">It is sent with your own access token, and may do what your roles permit.</p>
+        </div>
+        {result && (
+          <div className="field">
+            <label htmlFor="api-result">Result, after {result.ms} ms</label>
+            <textarea id="api-result" rows={16} readOnly value={result.text} spellCheck={false} />
+          </div>
+        )}
+      </form>
+      <section className="card">
+        <h2>Addresses</h2>
+        <dl className="facts">
+          {ADDRESSES.map(([name, url]) => (
+            <div key={name}>
+              <dt>{name}</dt>
+              <dd>
+                <CopiedText text={url} />
+              </dd>
+            </div>
+          ))}
+        </dl>
+      </section>
+    </section>
+  )
+}
