@@ -33,7 +33,7 @@ type CatalogMessage = z.infer<typeof CatalogMessageShape>
 const MESSAGE_COUNT = Object.keys(EN).length
 
 export const messageOperations: readonly RestRoute[] = defineComputedList<CatalogMessage>({
-  name: 'listMessages',
+  name: 'getMessages',
   field: 'messages',
   summary: 'The texts of pages and messages in a language, as this version has them.',
   scopes: [SCOPE],

@@ -19,7 +19,11 @@ const NESTED: Record<string, string> = {
   consents: '{ nodes { clientId } }',
 }
 /** Fields that are read with a management scope only. */
-const MANAGED: Record<string, string> = { appMetadata: '', signInLimits: '{ channel }' }
+const MANAGED: Record<string, string> = {
+  appMetadata: '',
+  deletion: '{ dueAt }',
+  signInLimits: '{ channel }',
+}
 const toFieldName = (claim: string): string => claim.replace(/_(.)/g, (_, letter) => letter.toUpperCase())
 const CLAIM_SCOPES = new Map(
   Object.entries(CLAIM_DEFINITIONS).map(([claim, { scope }]) => [toFieldName(claim), scope as string]),

@@ -24,8 +24,8 @@ describe('the description of a sign-in', () => {
     expect(describeSignIn(NEW)).toBe(
       'Nobody can create an account: administrators create users, or invite them. ' +
         'People sign in with a six-digit code by e-mail or text message, a passkey, or an account at an identity provider. ' +
-        'Unless it was a passkey, whoever has an authenticator app enters its code. ' +
-        'Whoever has no passkey is offered to create one. ' +
+        'Unless it was a passkey, a person with an authenticator app enters its code. ' +
+        'A person without a passkey is offered to create one. ' +
         'The browser keeps the sign-in when it is closed; it ends 12 hours after its last use, and 30 days after the sign-in at the latest. ' +
         'A sign-in from a new browser is reported by mail.',
     )
@@ -88,7 +88,7 @@ describe('the description of a sign-in', () => {
     [
       'a second factor of roles and of those who have one',
       { secondFactorRoles: ['ADMIN'] },
-      'whoever has an authenticator app enters its code and administrators always present a second factor.',
+      'a person with an authenticator app enters its code and administrators always present a second factor.',
     ],
     ['a browser that forgets', { staySignedIn: 'OFF' }, 'The browser forgets the sign-in when it is closed'],
     ['a person who is asked', { staySignedIn: 'ASK' }, 'keeps the sign-in if the person says so'],

@@ -16,7 +16,7 @@ const fromMember = (name: string) => name.toLowerCase().replaceAll('_', '-')
 const toEnum = (names: string[]) => names.map(toMember)
 
 export const TENANT_OPERATIONS: Record<string, Call[]> = {
-  listMessages: ['de', 'xx', ''].map((locale) => ({
+  getMessages: ['de', 'xx', ''].map((locale) => ({
     title: locale,
     rest: (): Rest => ['GET', `/messages?${new URLSearchParams({ locale })}`],
     gql: (): Gql => ({

@@ -102,7 +102,7 @@ function describeSecondFactor({ signInMethods, secondFactor, secondFactorRoles }
   )
   const who =
     secondFactor === 'IF_ENROLLED'
-      ? ['whoever has an authenticator app enters its code']
+      ? ['a person with an authenticator app enters its code']
       : secondFactorRoles.length === 0
         ? ['nobody is asked for a second factor']
         : []
@@ -129,7 +129,7 @@ export function describeSignIn(settings: DescribedSettings): string {
     offerPasskey &&
       signInMethods.includes('PASSKEY') &&
       signInMethods.length > 1 &&
-      'Whoever has no passkey is offered to create one.',
+      'A person without a passkey is offered to create one.',
     describeSession(settings),
     newDeviceNotice && 'A sign-in from a new browser is reported by mail.',
     accountDeletionDays > 0 &&

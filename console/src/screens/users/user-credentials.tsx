@@ -167,7 +167,7 @@ function RecoveryDialog({ userId, onClose }: { userId: string; onClose: () => vo
           <p>
             {link.isSent
               ? 'The link is sent to the user.'
-              : 'The link is shown only now. Whoever has it adds a passkey to this user: hand it over in person.'}
+              : 'The link is shown only now. A person who has it adds a passkey to this user: hand it over in person.'}
           </p>
           {!link.isSent && <CopiedText text={link.uri} />}
           {Date.parse(link.usableAt) > Date.now() && (
