@@ -1,9 +1,7 @@
 import { describe, expect } from 'vitest'
 import { updateSettings } from '../../src/tenants/settings.ts'
-import { runAxe } from '../support/axe.ts'
-import { noBrowser, ORIGIN, PHONE } from '../support/browser.ts'
-import { prepareConsole, SHOWN, test } from '../support/console-journey.ts'
-import { photograph } from '../support/journey.ts'
+import { noBrowser, ORIGIN } from '../support/browser.ts'
+import { assertAccessible, prepareConsole, SHOWN, test } from '../support/console-journey.ts'
 
 test.beforeAll(async ({ ctx }) => {
   await prepareConsole({ ctx })
@@ -67,17 +65,7 @@ describe.skipIf(noBrowser)('the console', () => {
     for (const path of ['/api', '/keys']) {
       await page.goto(`${ORIGIN}/${acme}/console${path}`)
       await page.getByRole('heading', { level: 1 }).waitFor()
-      for (const [colorScheme, size] of [
-        ['light', { width: 1280, height: 800 }],
-        ['dark', PHONE],
-      ] as const) {
-        await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
-        await page.setViewportSize(size)
-        expect([path, colorScheme, (await runAxe(page)).violations]).toEqual([path, colorScheme, []])
-        const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
-        expect([path, overflow]).toEqual([path, 0])
-        await photograph(page, `console${path.replaceAll('/', '-')}-${colorScheme}`)
-      }
+      await assertAccessible(page, path)
     }
   })
 })

@@ -1,9 +1,8 @@
 import { describe, expect } from 'vitest'
 import { buildCallbackUrl } from '../../src/idps/callback-url.ts'
 import { getSettings, updateSettings } from '../../src/tenants/settings.ts'
-import { runAxe } from '../support/axe.ts'
-import { noBrowser, ORIGIN, PHONE } from '../support/browser.ts'
-import { test as base, prepareConsole, SHOWN } from '../support/console-journey.ts'
+import { noBrowser, ORIGIN } from '../support/browser.ts'
+import { assertAccessible, test as base, prepareConsole, SHOWN } from '../support/console-journey.ts'
 import { fillCode } from '../support/fill-code.ts'
 import { newEmail } from '../support/idempotency.ts'
 import { photograph } from '../support/journey.ts'
@@ -241,17 +240,7 @@ describe.skipIf(noBrowser)('the settings in the console', () => {
       await page.getByRole('link', { name: path }).click()
       await page.getByRole('heading', { name: path, level: 1 }).waitFor()
       if (path === 'Providers') await page.getByRole('link', { name: 'Add Apple' }).click()
-      for (const [colorScheme, size] of [
-        ['light', { width: 1280, height: 800 }],
-        ['dark', PHONE],
-      ] as const) {
-        await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
-        await page.setViewportSize(size)
-        expect([path, colorScheme, (await runAxe(page)).violations]).toEqual([path, colorScheme, []])
-        const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
-        expect([path, overflow]).toEqual([path, 0])
-        await photograph(page, `console${path.replaceAll(/\W/g, '-')}-${colorScheme}`)
-      }
+      await assertAccessible(page, path)
     }
     expect([errors.filter(isOfConsole), refused]).toEqual([[], []])
   })

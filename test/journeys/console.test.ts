@@ -5,10 +5,8 @@ import { Unavailable } from '../../src/core/errors.ts'
 import { createEvent } from '../../src/events/create-event.ts'
 import { recordEvents } from '../../src/events/log.ts'
 import { revokeUserSessions } from '../../src/sessions/revoke-sessions.ts'
-import { runAxe } from '../support/axe.ts'
-import { noBrowser, ORIGIN, PHONE } from '../support/browser.ts'
-import { prepareConsole, readRows, SHOWN, test } from '../support/console-journey.ts'
-import { photograph } from '../support/journey.ts'
+import { noBrowser, ORIGIN } from '../support/browser.ts'
+import { assertAccessible, prepareConsole, readRows, SHOWN, test } from '../support/console-journey.ts'
 
 test.beforeAll(({ ctx }) => prepareConsole({ ctx }))
 
@@ -220,17 +218,7 @@ describe.skipIf(noBrowser)('the console', () => {
     ]) {
       await page.goto(`${ORIGIN}/${acme}/console${path}`)
       await page.getByRole('heading', { level: 1 }).waitFor()
-      for (const [colorScheme, size] of [
-        ['light', { width: 1280, height: 800 }],
-        ['dark', PHONE],
-      ] as const) {
-        await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
-        await page.setViewportSize(size)
-        expect([path, colorScheme, (await runAxe(page)).violations]).toEqual([path, colorScheme, []])
-        const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
-        expect([path, overflow]).toEqual([path, 0])
-        await photograph(page, `console${path.replaceAll('/', '-')}-${colorScheme}`)
-      }
+      await assertAccessible(page, path)
     }
     expect([errors, refused]).toEqual([[], []])
   })

@@ -1,12 +1,14 @@
 import type { Page } from 'playwright-core'
+import { expect } from 'vitest'
 import { type Ctx, createPlatformCtx } from '../../src/context/context.ts'
 import { updateSettings } from '../../src/tenants/settings.ts'
 import { grantRole } from '../../src/users/roles.ts'
-import { ORIGIN } from './browser.ts'
+import { runAxe } from './axe.ts'
+import { ORIGIN, PHONE } from './browser.ts'
 import { startSession } from './browser-session.ts'
 import { ensureBuilt } from './build.ts'
 import { fillCode } from './fill-code.ts'
-import { test as base } from './journey.ts'
+import { test as base, photograph } from './journey.ts'
 import { collectPageErrors } from './page-errors.ts'
 import { codeFor } from './protocol.ts'
 
@@ -52,3 +54,18 @@ export async function prepareConsole({ ctx }: { ctx: Ctx }): Promise<void> {
 
 /** The first column of the list of a screen. */
 export const readRows = (page: Page): Promise<string[]> => page.locator('.rows tbody th').allInnerTexts()
+
+/** Asserts that the screen is accessible and not wider than the window, on a desktop in light and on a phone in dark. */
+export async function assertAccessible(page: Page, name: string): Promise<void> {
+  for (const [colorScheme, size] of [
+    ['light', { width: 1280, height: 800 }],
+    ['dark', PHONE],
+  ] as const) {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
+    await page.setViewportSize(size)
+    expect([name, colorScheme, (await runAxe(page)).violations]).toEqual([name, colorScheme, []])
+    const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
+    expect([name, overflow]).toEqual([name, 0])
+    await photograph(page, `console${name.replaceAll(/\W/g, '-')}-${colorScheme}`)
+  }
+}

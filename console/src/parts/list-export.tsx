@@ -39,7 +39,7 @@ export function toCsvValue(value: unknown): string {
 const readPath = (row: unknown, path: string): unknown =>
   path.split('.').reduce<unknown>((value, name) => (value as ExportedRow | null | undefined)?.[name], row)
 
-/** What the compiler adds to a query is no data of the row. */
+/** A row in JSON. Members that the compiler adds to each query begin with two underscores, and are left out. */
 const toJson = (row: ExportedRow): string =>
   JSON.stringify(row, (name, value) => (name.startsWith('__') ? undefined : value))
 

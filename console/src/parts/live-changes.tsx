@@ -3,7 +3,7 @@ import { graphql } from 'react-relay/hooks'
 import type { EventType, liveChangesSubscription } from '../generated/liveChangesSubscription.graphql.ts'
 import { useLive } from './live-events.ts'
 
-/** Several events of one change are told of once. */
+/** Events that follow each other within this time cause one call. */
 const GATHERED_MS = 150
 
 /** Tells that something has changed: about a subject, or of some types of events. */

@@ -4,8 +4,8 @@ import type { GraphQLTaggedNode, MutationParameters } from 'relay-runtime'
 import { findResponseProblem, type Problem, toProblem } from './result.ts'
 
 /**
- * A mutation, whether it is under way, and why it has failed. `run` calls `onDone` with the payload, never with an error of
- * the result: the document selects `message` of UserError, and `fields` where a form shows them. `onProblem` is called with the error.
+ * A mutation, whether it is under way, and why it has failed. `run` calls `onDone` with a payload, and `onProblem` with an
+ * error. The document selects `result_problem`.
  */
 export function useProblemMutation<Operation extends MutationParameters>(mutation: GraphQLTaggedNode) {
   const [commit, isRunning] = useMutation<Operation>(mutation)

@@ -250,15 +250,7 @@ function EditedSettings({
             ...settingsForm_tenant @relay(mask: false)
           }
         }
-        ... on UserError {
-          message
-        }
-        ... on ValidationError {
-          fields {
-            field
-            description
-          }
-        }
+        ...result_problem @alias(as: "problem") @relay(mask: false)
       }
     }
   `)

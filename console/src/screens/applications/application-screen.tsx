@@ -121,9 +121,7 @@ function Application({ clientId }: { clientId: string }) {
         ... on DeleteClientPayload {
           deletedClientId
         }
-        ... on UserError {
-          message
-        }
+        ...result_problem @alias(as: "problem") @relay(mask: false)
       }
     }
   `)

@@ -35,15 +35,7 @@ export function ApplicationSecrets({ clientId, name }: { clientId: string; name:
             updatedAt
           }
         }
-        ... on UserError {
-          message
-        }
-        ... on ValidationError {
-          fields {
-            field
-            description
-          }
-        }
+        ...result_problem @alias(as: "problem") @relay(mask: false)
       }
     }
   `)

@@ -84,9 +84,7 @@ export function ApplicationSessions({
         ... on RevokeSessionPayload {
           revokedSessionId
         }
-        ... on UserError {
-          message
-        }
+        ...result_problem @alias(as: "problem") @relay(mask: false)
       }
     }
   `)

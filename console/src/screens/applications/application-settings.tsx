@@ -4,10 +4,8 @@ import type {
   applicationSettings_client$data,
   applicationSettings_client$key,
 } from '../../generated/applicationSettings_client.graphql.ts'
-import type { applicationSettingsMutation } from '../../generated/applicationSettingsMutation.graphql.ts'
 import { ConfirmedButton } from '../../parts/dialog.tsx'
 import { CheckField, Field, type InputProps, ProblemText } from '../../parts/form.tsx'
-import { useProblemMutation } from '../../parts/mutation.ts'
 import { notify } from '../../parts/notices.tsx'
 import type { Problem } from '../../parts/result.ts'
 import { useMay } from '../../shell/viewer-scopes.ts'
@@ -21,6 +19,7 @@ import {
   toInputValue,
 } from './application-fields.ts'
 import { APP_TYPES, type AppType, hasSecret } from './kinds.ts'
+import { useUpdateClient } from './update-client.ts'
 
 const SETTINGS = GROUPS.flatMap(({ settings }) => settings)
 
@@ -87,26 +86,7 @@ export function ApplicationSettings({
   )
   const mayWrite = useMay('clients:write')
   const [malformed, setMalformed] = useState<Problem | null>(null)
-  const update = useProblemMutation<applicationSettingsMutation>(graphql`
-    mutation applicationSettingsMutation($input: UpdateClientInput!) {
-      updateClient(input: $input) {
-        ... on UpdateClientPayload {
-          client {
-            ...applicationSettings_client
-          }
-        }
-        ... on UserError {
-          message
-        }
-        ... on ValidationError {
-          fields {
-            field
-            description
-          }
-        }
-      }
-    }
-  `)
+  const update = useUpdateClient()
   const changed = SETTINGS.filter(
     (setting) =>
       edits !== null &&
@@ -275,26 +255,7 @@ function TextInput({
 /** Makes the application one of another kind. One that cannot keep a secret loses it, and its tokens. */
 export function KindChange({ client }: { client: { id: string; name: string; appType: string } }) {
   const [appType, setAppType] = useState(client.appType)
-  const update = useProblemMutation<applicationSettingsMutation>(graphql`
-    mutation applicationSettingsKindMutation($input: UpdateClientInput!) {
-      updateClient(input: $input) {
-        ... on UpdateClientPayload {
-          client {
-            ...applicationSettings_client
-          }
-        }
-        ... on UserError {
-          message
-        }
-        ... on ValidationError {
-          fields {
-            field
-            description
-          }
-        }
-      }
-    }
-  `)
+  const update = useUpdateClient()
   const loses = hasSecret(client.appType) && !hasSecret(appType)
   return (
     <ConfirmedButton

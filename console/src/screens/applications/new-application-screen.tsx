@@ -33,15 +33,7 @@ export function NewApplicationScreen() {
           }
           secret
         }
-        ... on UserError {
-          message
-        }
-        ... on ValidationError {
-          fields {
-            field
-            description
-          }
-        }
+        ...result_problem @alias(as: "problem") @relay(mask: false)
       }
     }
   `)

@@ -2,13 +2,12 @@ import { useState } from 'react'
 import { graphql, useFragment } from 'react-relay/hooks'
 import type { rejections_client$key } from '../../generated/rejections_client.graphql.ts'
 import type { rejections_events$key } from '../../generated/rejections_events.graphql.ts'
-import type { rejectionsUpdateMutation } from '../../generated/rejectionsUpdateMutation.graphql.ts'
 import { Dialog } from '../../parts/dialog.tsx'
 import { ProblemText } from '../../parts/form.tsx'
-import { useProblemMutation } from '../../parts/mutation.ts'
 import { notify } from '../../parts/notices.tsx'
 import { Time } from '../../parts/time.tsx'
 import { useMay } from '../../shell/viewer-scopes.ts'
+import { useUpdateClient } from './update-client.ts'
 
 /** The lists of a client whose lack of an address is a reason for a rejection. */
 const MEMBERS = {
@@ -83,26 +82,7 @@ export function Rejections({
   )
   const mayWrite = useMay('clients:write')
   const [missing, setMissing] = useState<Missing | null>(null)
-  const update = useProblemMutation<rejectionsUpdateMutation>(graphql`
-    mutation rejectionsUpdateMutation($input: UpdateClientInput!) {
-      updateClient(input: $input) {
-        ... on UpdateClientPayload {
-          client {
-            ...rejections_client
-          }
-        }
-        ... on UserError {
-          message
-        }
-        ... on ValidationError {
-          fields {
-            field
-            description
-          }
-        }
-      }
-    }
-  `)
+  const update = useUpdateClient()
   if (!rejections) return <p className="empty">You may not read the log.</p>
   const add = ({ member, url }: Missing) => {
     const former = client[member]

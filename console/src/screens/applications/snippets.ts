@@ -19,7 +19,7 @@ const originOf = (url: string): string => (URL.canParse(url) ? new URL(url).orig
 const pathOf = (url: string): string => (URL.canParse(url) ? new URL(url).pathname : '/callback')
 const portOf = (url: string): string => (URL.canParse(url) && new URL(url).port) || '4000'
 
-/** Libraries reject an issuer of http unless they are told; it exists in development only. */
+/** The lines by which a library accepts an issuer over http, which exists in development only. */
 const onHttp = ({ issuer }: SnippetFacts, text: string): string => (issuer.startsWith('http:') ? text : '')
 
 const command = (text: string | ((facts: SnippetFacts) => string)): SnippetFile => ({

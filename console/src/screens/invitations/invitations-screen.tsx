@@ -86,9 +86,7 @@ export function InvitationsScreen() {
             expiresAt
           }
         }
-        ... on UserError {
-          message
-        }
+        ...result_problem @alias(as: "problem") @relay(mask: false)
       }
     }
   `)
@@ -98,9 +96,7 @@ export function InvitationsScreen() {
         ... on RevokeInvitationPayload {
           revokedInvitationId
         }
-        ... on UserError {
-          message
-        }
+        ...result_problem @alias(as: "problem") @relay(mask: false)
       }
     }
   `)

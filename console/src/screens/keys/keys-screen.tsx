@@ -81,9 +81,7 @@ function SigningKeys({
             id
           }
         }
-        ... on UserError {
-          message
-        }
+        ...result_problem @alias(as: "problem") @relay(mask: false)
       }
     }
   `)
@@ -185,15 +183,7 @@ function RegistrationTokens({
         ... on CreateRegistrationTokenPayload {
           token
         }
-        ... on UserError {
-          message
-        }
-        ... on ValidationError {
-          fields {
-            field
-            description
-          }
-        }
+        ...result_problem @alias(as: "problem") @relay(mask: false)
       }
     }
   `)
@@ -203,9 +193,7 @@ function RegistrationTokens({
         ... on RevokeRegistrationTokenPayload {
           revokedRegistrationTokenId
         }
-        ... on UserError {
-          message
-        }
+        ...result_problem @alias(as: "problem") @relay(mask: false)
       }
     }
   `)

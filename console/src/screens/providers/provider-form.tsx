@@ -428,21 +428,7 @@ export function NewProvider({
             }
           }
         }
-        ... on UserError {
-          message
-        }
-        ... on ValidationError {
-          fields {
-            field
-            description
-          }
-        }
-        ... on ConflictError {
-          fields {
-            field
-            description
-          }
-        }
+        ...result_problem @alias(as: "problem") @relay(mask: false)
       }
     }
   `)
@@ -512,15 +498,7 @@ export function EditedProvider({ provider }: { provider: Provider }) {
             ...providerForm_provider @relay(mask: false)
           }
         }
-        ... on UserError {
-          message
-        }
-        ... on ValidationError {
-          fields {
-            field
-            description
-          }
-        }
+        ...result_problem @alias(as: "problem") @relay(mask: false)
       }
     }
   `)

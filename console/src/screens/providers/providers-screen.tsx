@@ -174,9 +174,7 @@ function OneProvider({
         ... on DeleteIdentityProviderPayload {
           deletedIdentityProviderId @deleteEdge(connections: $connections)
         }
-        ... on UserError {
-          message
-        }
+        ...result_problem @alias(as: "problem") @relay(mask: false)
       }
     }
   `)
@@ -268,9 +266,7 @@ function ProviderTest({ idpId }: { idpId: string }) {
             description
           }
         }
-        ... on UserError {
-          message
-        }
+        ...result_problem @alias(as: "problem") @relay(mask: false)
       }
     }
   `)

@@ -112,9 +112,7 @@ function RoleCard({
             roles
           }
         }
-        ... on UserError {
-          message
-        }
+        ...result_problem @alias(as: "problem") @relay(mask: false)
       }
     }
   `)
@@ -188,9 +186,7 @@ function GiveRole({ role, onGiven }: { role: Role; onGiven: () => void }) {
             roles
           }
         }
-        ... on UserError {
-          message
-        }
+        ...result_problem @alias(as: "problem") @relay(mask: false)
       }
     }
   `)

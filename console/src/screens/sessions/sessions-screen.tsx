@@ -138,9 +138,7 @@ const SESSIONS: ListDefinition<
             ... on RevokeSessionPayload {
               revokedSessionId
             }
-            ... on UserError {
-              message
-            }
+            ...result_problem @alias(as: "problem") @relay(mask: false)
           }
         }
       `,

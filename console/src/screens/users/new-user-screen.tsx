@@ -28,21 +28,7 @@ export function NewUserScreen() {
             id
           }
         }
-        ... on UserError {
-          message
-        }
-        ... on ConflictError {
-          fields {
-            field
-            description
-          }
-        }
-        ... on ValidationError {
-          fields {
-            field
-            description
-          }
-        }
+        ...result_problem @alias(as: "problem") @relay(mask: false)
       }
     }
   `)

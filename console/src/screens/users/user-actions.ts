@@ -1,6 +1,47 @@
 import { graphql } from 'react-relay/hooks'
 import type { BulkAction } from '../../parts/bulk-actions.tsx'
 
+export const LOCK_USER = graphql`
+  mutation userActionsLockMutation($userId: ID!) {
+    lockUser(input: { userId: $userId }) {
+      ... on LockUserPayload {
+        user {
+          id
+          locked
+          lockedAt
+        }
+      }
+      ...result_problem @alias(as: "problem") @relay(mask: false)
+    }
+  }
+`
+
+export const UNLOCK_USER = graphql`
+  mutation userActionsUnlockMutation($userId: ID!) {
+    unlockUser(input: { userId: $userId }) {
+      ... on UnlockUserPayload {
+        user {
+          id
+          locked
+          lockedAt
+        }
+      }
+      ...result_problem @alias(as: "problem") @relay(mask: false)
+    }
+  }
+`
+
+const END_USER_SESSIONS = graphql`
+  mutation userActionsEndMutation($userId: ID!) {
+    revokeUserSessions(input: { userId: $userId }) {
+      ... on RevokeUserSessionsPayload {
+        revokedSessionIds
+      }
+      ...result_problem @alias(as: "problem") @relay(mask: false)
+    }
+  }
+`
+
 const toVariables = (userId: string) => ({ userId })
 
 /** Actions on selected users. */
@@ -9,62 +50,21 @@ export const USER_ACTIONS: readonly BulkAction[] = [
     label: 'Lock',
     scope: 'users:write',
     consequence: 'They cannot sign in until they are unlocked, and all of their sessions end.',
-    mutation: graphql`
-      mutation userActionsLockMutation($userId: ID!) {
-        lockUser(input: { userId: $userId }) {
-          ... on LockUserPayload {
-            user {
-              id
-              locked
-              lockedAt
-            }
-          }
-          ... on UserError {
-            message
-          }
-        }
-      }
-    `,
+    mutation: LOCK_USER,
     toVariables,
   },
   {
     label: 'Unlock',
     scope: 'users:write',
     consequence: 'They can sign in again.',
-    mutation: graphql`
-      mutation userActionsUnlockMutation($userId: ID!) {
-        unlockUser(input: { userId: $userId }) {
-          ... on UnlockUserPayload {
-            user {
-              id
-              locked
-              lockedAt
-            }
-          }
-          ... on UserError {
-            message
-          }
-        }
-      }
-    `,
+    mutation: UNLOCK_USER,
     toVariables,
   },
   {
     label: 'End sessions',
     scope: 'sessions:write',
     consequence: 'They are signed out everywhere, and can sign in again.',
-    mutation: graphql`
-      mutation userActionsEndMutation($userId: ID!) {
-        revokeUserSessions(input: { userId: $userId }) {
-          ... on RevokeUserSessionsPayload {
-            revokedSessionIds
-          }
-          ... on UserError {
-            message
-          }
-        }
-      }
-    `,
+    mutation: END_USER_SESSIONS,
     toVariables,
   },
 ]

@@ -47,9 +47,7 @@ export function UserConsents({
         ... on RevokeUserConsentPayload {
           revokedClientId
         }
-        ... on UserError {
-          message
-        }
+        ...result_problem @alias(as: "problem") @relay(mask: false)
       }
     }
   `)

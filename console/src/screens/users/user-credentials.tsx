@@ -57,9 +57,7 @@ export function UserCredentials({
         ... on RevokeCredentialPayload {
           revokedCredentialId
         }
-        ... on UserError {
-          message
-        }
+        ...result_problem @alias(as: "problem") @relay(mask: false)
       }
     }
   `)
@@ -128,9 +126,7 @@ function RecoveryDialog({ userId, onClose }: { userId: string; onClose: () => vo
           uri
           usableAt
         }
-        ... on UserError {
-          message
-        }
+        ...result_problem @alias(as: "problem") @relay(mask: false)
       }
     }
   `)

@@ -179,9 +179,7 @@ function RolesDialog({
             roles
           }
         }
-        ... on UserError {
-          message
-        }
+        ...result_problem @alias(as: "problem") @relay(mask: false)
       }
     }
   `)

@@ -37,9 +37,7 @@ export function UserLimits({
         ... on ResetSignInLimitsPayload {
           userId
         }
-        ... on UserError {
-          message
-        }
+        ...result_problem @alias(as: "problem") @relay(mask: false)
       }
     }
   `)

@@ -36,9 +36,7 @@ export function UserLinks({ user: key, onChange }: { user: userLinks_user$key; o
         ... on UnlinkIdpUserPayload {
           unlinkedIdpUserId
         }
-        ... on UserError {
-          message
-        }
+        ...result_problem @alias(as: "problem") @relay(mask: false)
       }
     }
   `)

@@ -94,21 +94,7 @@ export function UserProfile({
             ...userProfile_user
           }
         }
-        ... on UserError {
-          message
-        }
-        ... on ConflictError {
-          fields {
-            field
-            description
-          }
-        }
-        ... on ValidationError {
-          fields {
-            field
-            description
-          }
-        }
+        ...result_problem @alias(as: "problem") @relay(mask: false)
       }
     }
   `)

@@ -2,10 +2,10 @@ import './users.css'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { useDeferredValue, useState } from 'react'
 import { graphql, useLazyLoadQuery } from 'react-relay/hooks'
+import type { userActionsLockMutation } from '../../generated/userActionsLockMutation.graphql.ts'
+import type { userActionsUnlockMutation } from '../../generated/userActionsUnlockMutation.graphql.ts'
 import type { userScreenDeleteMutation } from '../../generated/userScreenDeleteMutation.graphql.ts'
-import type { userScreenLockMutation } from '../../generated/userScreenLockMutation.graphql.ts'
 import type { userScreenQuery } from '../../generated/userScreenQuery.graphql.ts'
-import type { userScreenUnlockMutation } from '../../generated/userScreenUnlockMutation.graphql.ts'
 import { Avatar } from '../../parts/avatar.tsx'
 import { CopiedText } from '../../parts/copied-text.tsx'
 import { ConfirmedButton } from '../../parts/dialog.tsx'
@@ -15,6 +15,7 @@ import { useProblemMutation } from '../../parts/mutation.ts'
 import { notify } from '../../parts/notices.tsx'
 import { useLacks, useMay } from '../../shell/viewer-scopes.ts'
 import { EventList } from '../log/event-list.tsx'
+import { LOCK_USER, UNLOCK_USER } from './user-actions.ts'
 import { UserConsents } from './user-consents.tsx'
 import { UserCredentials } from './user-credentials.tsx'
 import { SIGN_IN_EVENTS, UserEvents } from './user-events.tsx'
@@ -183,47 +184,15 @@ function UserHead({
 }) {
   const userId = user.id
   const navigate = useNavigate()
-  const lock = useProblemMutation<userScreenLockMutation>(graphql`
-    mutation userScreenLockMutation($userId: ID!) {
-      lockUser(input: { userId: $userId }) {
-        ... on LockUserPayload {
-          user {
-            id
-            locked
-            lockedAt
-          }
-        }
-        ... on UserError {
-          message
-        }
-      }
-    }
-  `)
-  const unlock = useProblemMutation<userScreenUnlockMutation>(graphql`
-    mutation userScreenUnlockMutation($userId: ID!) {
-      unlockUser(input: { userId: $userId }) {
-        ... on UnlockUserPayload {
-          user {
-            id
-            locked
-            lockedAt
-          }
-        }
-        ... on UserError {
-          message
-        }
-      }
-    }
-  `)
+  const lock = useProblemMutation<userActionsLockMutation>(LOCK_USER)
+  const unlock = useProblemMutation<userActionsUnlockMutation>(UNLOCK_USER)
   const deletion = useProblemMutation<userScreenDeleteMutation>(graphql`
     mutation userScreenDeleteMutation($userId: ID!) {
       deleteUser(input: { userId: $userId }) {
         ... on DeleteUserPayload {
           deletedUserId
         }
-        ... on UserError {
-          message
-        }
+        ...result_problem @alias(as: "problem") @relay(mask: false)
       }
     }
   `)

@@ -80,9 +80,7 @@ export function UserSessions({
         ... on RevokeSessionPayload {
           revokedSessionId @deleteEdge(connections: $connections)
         }
-        ... on UserError {
-          message
-        }
+        ...result_problem @alias(as: "problem") @relay(mask: false)
       }
     }
   `)
@@ -92,9 +90,7 @@ export function UserSessions({
         ... on RevokeUserSessionsPayload {
           revokedSessionIds @deleteEdge(connections: $connections)
         }
-        ... on UserError {
-          message
-        }
+        ...result_problem @alias(as: "problem") @relay(mask: false)
       }
     }
   `)
