@@ -35,16 +35,30 @@ BEGIN
     RETURN NULL;
 END $$;
 
+-- The events of the last 400 days are counted before the trigger is made, which blocks insertions until the end of the
+-- migration: those of transactions that had ended when the migration began. Events of earlier versions do not name the method.
+SELECT set_config('vestibule.counted_below', pg_snapshot_xmin(pg_current_snapshot())::text, true);
+INSERT INTO "DailyCount" ("tenantId", "day", "kind", "method", "count")
+SELECT t."tenantId", (e."occurredAt" AT TIME ZONE 'UTC')::date, counted_kind(e."type"), COALESCE(e."detail"->>'method', ''), count(*)
+FROM "Tenant" t JOIN "Event" e ON e."tenantId" = t."tenantId"
+WHERE e."type" IN ('session.started', 'session.reauthenticated', 'signin.failed', 'user.created')
+    AND e."detail"->>'kind' IS DISTINCT FROM 'oidc'
+    AND e."occurredAt" > now() - interval '400 days'
+    AND (e."era" < event_era() OR e."xid" < current_setting('vestibule.counted_below')::bigint)
+GROUP BY 1, 2, 3, 4;
+
 -- In the transaction of the event. The session of a client, of kind "oidc", follows a sign-in in the browser.
 CREATE TRIGGER "Event_count" AFTER INSERT ON "Event" FOR EACH ROW
     WHEN (NEW."type" IN ('session.started', 'session.reauthenticated', 'signin.failed', 'user.created')
         AND NEW."detail"->>'kind' IS DISTINCT FROM 'oidc')
     EXECUTE FUNCTION count_event();
 
--- Events of earlier versions do not name the method of a sign-in.
-INSERT INTO "DailyCount" ("tenantId", "day", "kind", "method", "count")
-SELECT "tenantId", ("occurredAt" AT TIME ZONE 'UTC')::date, counted_kind("type"), COALESCE("detail"->>'method', ''), count(*)
-FROM "Event"
-WHERE "type" IN ('session.started', 'session.reauthenticated', 'signin.failed', 'user.created')
-    AND "detail"->>'kind' IS DISTINCT FROM 'oidc'
-GROUP BY 1, 2, 3, 4;
+-- Those that were recorded meanwhile.
+INSERT INTO "UncountedEvent" ("tenantId", "day", "kind", "method")
+SELECT t."tenantId", (e."occurredAt" AT TIME ZONE 'UTC')::date, counted_kind(e."type"), COALESCE(e."detail"->>'method', '')
+FROM "Tenant" t CROSS JOIN LATERAL (
+    SELECT * FROM "Event" e
+    WHERE e."tenantId" = t."tenantId" AND e."era" = event_era() AND e."xid" >= current_setting('vestibule.counted_below')::bigint
+) e
+WHERE e."type" IN ('session.started', 'session.reauthenticated', 'signin.failed', 'user.created')
+    AND e."detail"->>'kind' IS DISTINCT FROM 'oidc';
