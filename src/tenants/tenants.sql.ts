@@ -19,17 +19,22 @@ const ALLOW_LONG_STATEMENT = statement({ returns: { tenantId: 'text', timeout: '
 /** Gives the statements of the transaction the time that a deletion takes. */
 export const allowLongStatements = (tx: Tx): Promise<void> => tx.run(ALLOW_LONG_STATEMENT)
 
-const DELETE_COUNTS = statement({})`
-  WITH users AS (DELETE FROM "UserCount" WHERE "tenantId" = :tenant),
-    ranges AS (DELETE FROM "UserRange" WHERE "tenantId" = :tenant),
-    days AS (DELETE FROM "DailyCount" WHERE "tenantId" = :tenant)
-  DELETE FROM "UncountedEvent" WHERE "tenantId" = :tenant`
-
 const DELETE_LOOSE_ROWS = statement({})`
   WITH events AS (DELETE FROM "Event" WHERE "tenantId" = :tenant),
     interactions AS (DELETE FROM "Interaction" WHERE "tenantId" = :tenant),
     proofs AS (DELETE FROM "UsedProof" WHERE "tenantId" = :tenant)
   DELETE FROM "Passcode" WHERE "tenantId" = :tenant`
+
+const DELETE_COUNTS = statement({})`
+  WITH users AS (DELETE FROM "UserCount" WHERE "tenantId" = :tenant),
+    ranges AS (DELETE FROM "UserRange" WHERE "tenantId" = :tenant)
+  DELETE FROM "UncountedEvent" WHERE "tenantId" = :tenant`
+
+/**
+ * A job that counts events waits for the rows that this deletes: they are deleted last. It waits for the job, whose counters
+ * a statement of its own sees.
+ */
+const DELETE_DAYS = statement({})`DELETE FROM "DailyCount" WHERE "tenantId" = :tenant`
 
 /**
  * Deletes rows that no foreign key ties to the tenant. Runs after the tenant's row is deleted, because the
@@ -37,6 +42,7 @@ const DELETE_LOOSE_ROWS = statement({})`
  * progress while the slug's former tenant was deleted may have left rows.
  */
 export async function deleteUnreferencedRows(db: Db): Promise<void> {
-  await db.run(DELETE_COUNTS)
   await db.run(DELETE_LOOSE_ROWS)
+  await db.run(DELETE_COUNTS)
+  await db.run(DELETE_DAYS)
 }

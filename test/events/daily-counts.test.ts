@@ -2,7 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect } from 'vitest'
 import { type Ctx, createPlatformCtx } from '../../src/context/context.ts'
 import { SYSTEM_TENANT } from '../../src/core/scopes.ts'
+import { system } from '../../src/database/system.ts'
 import { createEvent } from '../../src/events/create-event.ts'
+import { countEvents } from '../../src/events/daily-counts.sql.ts'
 import { getDailyCounts } from '../../src/events/daily-counts.ts'
 import { recordEvents } from '../../src/events/log.ts'
 import { countNewEvents } from '../../src/jobs/daily-counts.ts'
@@ -169,6 +171,19 @@ describe('the daily counts', () => {
     await deleteTenant(createPlatformCtx(SYSTEM_TENANT), ctx.tenant)
     expect(await readUncounted(ctx.tenant)).toEqual([])
     expect(await sql(`SELECT FROM "DailyCount" WHERE "tenantId" = $1`, [ctx.tenant])).toEqual([])
+  })
+
+  test('end with a tenant whose first events are being counted while it is deleted', async ({ own }) => {
+    const { ctx } = own
+    let deletion: Promise<void> | undefined
+    await system.transaction(async (tx) => {
+      await countEvents(tx, 100_000)
+      deletion = deleteTenant(createPlatformCtx(SYSTEM_TENANT), ctx.tenant)
+      // Long enough for the deletion to wait for the job.
+      await sleep(300)
+    })
+    await deletion
+    expect(await sql(`SELECT 1 FROM "DailyCount" WHERE "tenantId" = $1`, [ctx.tenant])).toEqual([])
   })
 
   test('are of one tenant, and of days in UTC', async ({ own }) => {
