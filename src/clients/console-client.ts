@@ -22,7 +22,9 @@ export async function ensureConsoleClient(tenant: string): Promise<void> {
   if (known?.callbacks.includes(callback) && scopes.every((scope) => known.scopes.includes(scope))) return
   await ensureClient(tenant, {
     id: CONSOLE_CLIENT_ID,
-    name: 'Console',
+    name: known?.name ?? 'Console',
+    description: known?.description ?? null,
+    requireConsent: known?.requireConsent ?? false,
     appType: 'single-page',
     callbacks: [callback],
     allowedLogoutUrls: [url],

@@ -24,6 +24,7 @@ describe('the console', () => {
       expect([path, response.status, response.headers.get('cache-control')]).toEqual([path, 200, 'no-store'])
       const policy = response.headers.get('content-security-policy') ?? ''
       expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self'")
+      expect(policy).toContain("frame-src 'self'; form-action 'self'; frame-ancestors 'none'")
       expect(policy).not.toMatch(/unsafe|nonce|sha256/)
       const html = await response.text()
       expect(readSettings(html)).toEqual({
@@ -99,6 +100,9 @@ describe('the console', () => {
         callbacks: [`${ORIGIN}/${tenant}/console/callback`],
       })
     }
+    await rest('PATCH', path, { name: 'Back office', requireConsent: true, scopes: ['users:read'] })
+    await fetch(`${app.origin}/${tenant}/console`)
+    expect((await rest('GET', path)).body).toMatchObject({ name: 'Back office', requireConsent: true })
   })
 
   test('is not found in a tenant that does not exist', async ({ app }) => {
