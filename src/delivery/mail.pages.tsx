@@ -10,8 +10,9 @@ import { cleanName } from './names.ts'
 /** Keeps the text of the mail out of the preview of lists, behind a short preheader. */
 const PREVIEW_FILLER = '\u034f\u200c\u00a0'.repeat(80)
 
-/** The URL if mail programs show it as an image. */
-const toImage = (url: string | null | undefined): string | null => (url?.startsWith('https:') ? url : null)
+/** The URL if mail programs show it as an image. Samples have uploaded images as they are. */
+const toImage = (url: string | null | undefined): string | null =>
+  url && /^(https:|data:image\/)/.test(url) ? url : null
 
 /** The logo of the tenant, and the one for dark screens if there is one; the initial of the name without both. */
 function MailMark({ tenant, styles }: { tenant: MessageTenant; styles: InlineStyles }): VNode {

@@ -41,13 +41,21 @@ function tryParseJson(text: string): unknown {
   }
 }
 
-const buildCallMails = ({ ctx, tenant }: TenantCall) =>
-  buildSampleMails(frameMessage(ctx, toMessageTenant(tenant.tenantId, tenant), null), {
+/** An uploaded image as it is, because it may not be saved. */
+const toSampleImages = ({ logoUrl, darkLogoUrl }: CachedTenant) => ({
+  ...(logoUrl?.startsWith('data:') && { logoUrl }),
+  ...(darkLogoUrl?.startsWith('data:') && { darkLogoUrl }),
+})
+
+const buildCallMails = ({ ctx, tenant }: TenantCall) => {
+  const shown = { ...toMessageTenant(tenant.tenantId, tenant), ...toSampleImages(tenant) }
+  return buildSampleMails(frameMessage(ctx, shown, null), {
     clientName: 'Example app',
     userName: 'Grace Hopper',
     uri: `${env.baseUrl}/${tenant.tenantId}/enroll?token=example`,
     time: new Date(),
   })
+}
 
 /** The entry of a sample that the path names. */
 function getSample<Sample>({ event }: TenantCall, samples: Record<string, Sample>): Sample {
@@ -59,7 +67,7 @@ function getSample<Sample>({ event }: TenantCall, samples: Record<string, Sample
 /**
  * The settings of a form, in JSON, that are valid. What is not may still be typed, and has the stored value.
  */
-function parseSettings(text = '{}'): Partial<CachedTenant> {
+function parseSettings(text: string): Partial<CachedTenant> {
   const given = z.record(z.string(), z.unknown()).catch({}).parse(tryParseJson(text))
   return Object.fromEntries(
     Object.entries(TenantSettingsPatch.shape).flatMap(([name, shape]) => {
@@ -81,15 +89,15 @@ function applySettings(call: TenantCall, settings: Partial<CachedTenant>): Tenan
  * not saved.
  */
 function createPreview(path: string, show: (call: TenantCall) => Promise<Response>): AccountPage {
-  const showTo = ({ ctx }: AccountVisit, call: TenantCall) => {
+  const showTo = ({ ctx, call }: AccountVisit, settings?: string) => {
     if (!ctx.scopes.has('tenant:read')) throw new NotFound('page')
-    return show(call)
+    return show(settings === undefined ? call : applySettings(call, parseSettings(settings)))
   }
   return {
     root: PATH,
     path,
-    show: (visit) => showTo(visit, visit.call),
-    view: async (visit, { settings }) => showTo(visit, applySettings(visit.call, parseSettings(settings))),
+    show: (visit) => showTo(visit),
+    view: async (visit, { settings }) => showTo(visit, settings),
   }
 }
 

@@ -17,7 +17,12 @@ const test = base
           method,
           ...(method === 'POST' && {
             headers: { 'sec-fetch-site': 'same-origin' },
-            body: new URLSearchParams(),
+            body: new URLSearchParams({
+              settings: JSON.stringify({
+                textOverrides: [{ locale: 'en', key: 'signIn.title', text: 'From the form' }],
+                defaultLocale: 'de',
+              }),
+            }),
           }),
         }),
   )
@@ -125,7 +130,9 @@ describe('the preview of the brand', () => {
     const page = await (await post('/page/sign-in?ui_locales=de', unsaved)).text()
     expect(page).toContain('<h1>Hereinspaziert</h1>')
     expect(page).toContain(pixel)
-    expect(await (await post('/mail/sign-in?ui_locales=de', unsaved)).text()).toContain('Hereinspaziert!')
+    const mail = await (await post('/mail/sign-in?ui_locales=de', unsaved)).text()
+    expect(mail).toContain('Hereinspaziert!')
+    expect(mail).toContain(pixel)
     for (const settings of ['', 'null', '[1]', '{"__proto__":1}', { friendlyName: { a: 1 } }]) {
       const response = await post('/page/sign-in', settings)
       expect([response.status, await response.text()]).toEqual([200, expect.stringContaining('Stored')])
