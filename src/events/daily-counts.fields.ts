@@ -4,6 +4,8 @@ import { METHOD_DESCRIPTIONS, SECOND_FACTOR_DESCRIPTIONS } from '../model/sign-i
 export const MAX_DAYS = 400
 export const DEFAULT_DAYS = 30
 
+export const DAY_DESCRIPTION = `Numbers of sign-ins and of new users of a day. Kept for ${MAX_DAYS} days.`
+
 const day = z.iso.date('must be a day such as 2026-01-31')
 
 export const DailyCountsInput = z.strictObject({
@@ -50,7 +52,7 @@ export const DailyCountShape = z
   })
   .meta({
     id: 'DailyCount',
-    description: 'Numbers of sign-ins and of new users of a day. Kept for 400 days.',
+    description: DAY_DESCRIPTION,
   })
 export type DailyCount = z.infer<typeof DailyCountShape>
 

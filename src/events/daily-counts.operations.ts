@@ -3,6 +3,7 @@ import { defineObjectType } from '../graphql/shape-fields.ts'
 import { defineComputedList } from '../operations/query.ts'
 import type { RestRoute } from '../rest/route.ts'
 import {
+  DAY_DESCRIPTION,
   type DailyCount,
   DailyCountShape,
   DailyCountsInput,
@@ -25,10 +26,7 @@ export const dailyCountOperations: readonly RestRoute[] = defineComputedList<Dai
   scopes: [SCOPE],
   args: DailyCountsInput,
   members: 'days',
-  ref: defineObjectType<DailyCount>(
-    DailyCountShape,
-    withScope(SCOPE, 'Numbers of sign-ins and of new users of a day. Kept for 400 days.'),
-  ),
+  ref: defineObjectType<DailyCount>(DailyCountShape, withScope(SCOPE, DAY_DESCRIPTION)),
   countItems: countDays,
   response: DailyCountsShape,
   path: '/daily-counts',
