@@ -52,7 +52,7 @@ export const insertEvents = (db: Db, events: object[]): Promise<void> => db.run(
  * before an event that was read. An era begins with a new database cluster, where transaction ids start
  * again.
  */
-const VISIBLE_CONDITION = `("era" < event_era() OR "xid" < (pg_snapshot_xmin(pg_current_snapshot())::text)::bigint)`
+export const VISIBLE_CONDITION = `("era" < event_era() OR "xid" < (pg_snapshot_xmin(pg_current_snapshot())::text)::bigint)`
 
 /** The columns of an event `e`. */
 export const EVENT_COLUMNS = `e."era", e."xid"::text AS "xid", e."seq"::text AS "seq", e."occurredAt", ${SHOWN_COLUMNS.map((name) => `e."${name}"`).join(', ')}`

@@ -3,6 +3,7 @@ import type { Scope } from '../core/scopes.ts'
 import { EventShape } from '../events/list.fields.ts'
 import { defineEnum } from '../schema/enums.ts'
 import { requiredText } from '../schema/input-shapes.ts'
+import { toPhoneNumberKey } from '../schema/phone-numbers.ts'
 import { createIdShape, idShape } from '../schema/response-shapes.ts'
 
 /** The kinds of matches: their description, and the scope that reading one requires. */
@@ -32,7 +33,7 @@ const KINDS = {
   subject: {
     scope: 'events:read',
     description:
-      'The id of an object that the log alone has, such as a grant, or a user who was deleted; `event` is the newest about it.',
+      'The id of an object that is found in the log alone, such as a grant, or a user who was deleted; `event` is the newest about it.',
   },
 } as const satisfies Record<string, { scope: Scope; description: string }>
 export type LookupKind = keyof typeof KINDS
@@ -40,10 +41,9 @@ export type LookupKind = keyof typeof KINDS
 export const getKindScope = (kind: LookupKind): Scope => KINDS[kind].scope
 
 /** A caller needs one of them; a match needs that of its kind. */
-export const LOOKUP_SCOPES = [...new Set(Object.values(KINDS).map(({ scope }) => scope))] as [
-  Scope,
-  ...Scope[],
-]
+export const LOOKUP_SCOPES = [
+  ...new Set([...Object.values(KINDS).map(({ scope }) => scope), 'tenants:read']),
+] as [Scope, ...Scope[]]
 
 const { shape: kind } = defineEnum(
   'LookupKind',
@@ -68,10 +68,16 @@ export type LookupMember = z.infer<typeof matchedBy>
 
 export const MAX_MATCHES = 10
 
-/** The text, without white space around it. A plus sign of a URL that is not encoded arrives as a space. */
+/** The plus sign of a phone number that is not encoded in a URL arrives as a space. */
+const restorePlus = (text: string): string =>
+  /^ [0-9][0-9 ()/-]*$/.test(text) && toPhoneNumberKey(`+${text.slice(1)}`) !== null
+    ? `+${text.slice(1)}`
+    : text
+
+/** The text, without white space around it. */
 export const LookupInput = z.strictObject({
   text: requiredText(512)
-    .transform((value) => value.replace(/^ (?=[0-9])/, '+').trim())
+    .transform((value) => restorePlus(value).trim())
     .refine((value) => value !== '', 'must not be blank')
     .meta({
       pattern: '\\S',

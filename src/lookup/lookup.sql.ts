@@ -2,7 +2,7 @@ import { type IdPrefix, readIdTime } from '../core/crypto.ts'
 import type { Db } from '../database/handle.ts'
 import { type BindParameter, createBinder } from '../database/keyset.ts'
 import { boundStatement, statement, typed } from '../database/statement.ts'
-import { EVENT_COLUMNS, EVENT_RETURNS, type EventRow } from '../events/log.sql.ts'
+import { EVENT_COLUMNS, EVENT_RETURNS, type EventRow, VISIBLE_CONDITION } from '../events/log.sql.ts'
 import { type LookupKind, type LookupMember, MAX_MATCHES } from './lookup.fields.ts'
 
 /** The members of a found object. */
@@ -115,7 +115,9 @@ export const selectMatches = (db: Db, searches: readonly Search[]): Promise<Look
 /** An id is made in the transaction that records the event, and clocks differ by less than a minute. */
 const SELECT_EVENT = statement({ takes: { id: 'text', madeAt: 'timestamptz' }, returns: EVENT_RETURNS })`
   SELECT ${EVENT_COLUMNS} FROM "Event" e
-  WHERE e."tenantId" = :tenant AND e."occurredAt" BETWEEN :madeAt - interval '60 seconds' AND :madeAt + interval '60 seconds' AND e."id" = :id`
+  WHERE e."tenantId" = :tenant AND e."occurredAt" BETWEEN :madeAt - interval '60 seconds' AND :madeAt + interval '60 seconds' AND e."id" = :id
+    AND ${VISIBLE_CONDITION}
+  LIMIT 1`
 
 /** Returns an event by its id. */
 export const selectEvent = (db: Db, id: string): Promise<EventRow | null> =>

@@ -55,7 +55,7 @@ export function listSearches(text: string): Searches {
     }
   }
   const key = toAddressKey(text)
-  const log: LogSearch[] = key === null ? [] : [{ kind: 'address', by: 'address', value: key }]
+  const log: LogSearch[] = key === null ? [] : [{ kind: 'address', by: 'address', value: text }]
   if (isEmailLike(text))
     return {
       objects: [

@@ -155,6 +155,8 @@ function inLog(kind: string): Found {
   return { kind, matchedBy: 'ID', type: null, scope: 'events:read' }
 }
 
+let hiddenId = ''
+
 describe('lookup', () => {
   test.for(TEXTS)(
     'finds %s on both surfaces',
@@ -244,6 +246,7 @@ describe('lookup', () => {
       (await app.rest('system', await tokenFor('system', scopes), 'GET', `/lookup?text=${fixture.tenant}`))
         .body.matches
     expect(await find(SCOPE_NAMES)).toMatchObject([{ kind: 'tenant', id: fixture.tenant }])
+    expect(await find(['tenants:read'])).toMatchObject([{ kind: 'tenant', id: fixture.tenant }])
     expect(await find(TENANT_SCOPES)).toEqual([])
   })
 
@@ -275,6 +278,39 @@ describe('lookup', () => {
   test('takes a plus sign that a URL does not encode', async ({ app, fixture }) => {
     const { body } = await app.rest(fixture.tenant, fixture.token, 'GET', `/lookup?text=${PHONE}`)
     expect(body.matches).toMatchObject([{ kind: 'user', matchedBy: 'phoneNumber' }])
+  })
+
+  test('finds an IP address and an id of digits behind a space', async ({ fixture, find }) => {
+    expect(await find(` ${IP}`)).toMatchObject([{ kind: 'SESSION' }, { kind: 'IP_ADDRESS' }])
+    await recordEvents(fixture.ctx.db, { ...fixture.ctx, requestId: '3f2c1a9e-0000' }, [
+      createEvent('signin.failed', { userId: null }, { method: 'passcode', reason: 'unknown' }),
+    ])
+    expect(await find(' 3f2c1a9e-0000')).toMatchObject([{ kind: 'REQUEST', id: '3f2c1a9e-0000' }])
+  })
+
+  test('finds nothing for an address whose domain is too long in ASCII', async ({ find }) => {
+    expect(await find(`${'a'.repeat(60)}@${'é.'.repeat(27)}example`)).toEqual([])
+  })
+
+  test('shows an event when the log does: after transactions that began before it', async ({
+    fixture,
+    find,
+  }) => {
+    const { ctx } = fixture
+    await ctx.db.transaction(async (tx) => {
+      // A transaction without a change has no id.
+      await recordEvents(tx, ctx, [createEvent('key.rotated', { kid: 'open' })])
+      await recordEvents(ctx.db, { ...ctx, requestId: 'behind-an-open-one' }, [
+        createEvent('signin.failed', { userId: null }, { method: 'passcode', reason: 'unknown' }),
+      ])
+      const [{ id } = { id: '' }] = await sql<{ id: string }>(
+        `SELECT "id" FROM "Event" WHERE "tenantId" = $1 AND "requestId" = 'behind-an-open-one'`,
+        [fixture.tenant],
+      )
+      hiddenId = id
+      expect(await find(id)).toEqual([])
+    })
+    expect(await find(hiddenId)).toMatchObject([{ kind: 'EVENT', id: hiddenId }])
   })
 
   test.for(TEXTS)('takes three statements at most for %s', async ([, toText], { app, fixture }) => {
