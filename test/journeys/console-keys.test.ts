@@ -36,7 +36,21 @@ describe.skipIf(noBrowser)('the console', () => {
       body: JSON.stringify({ redirect_uris: ['https://app.example/callback'] }),
     })
     expect(registered.status).toBe(201)
+    // The token is shown once: neither Escape nor a press beside it closes the dialog.
+    await page.keyboard.press('Escape')
+    await page.mouse.click(5, 5)
     await page.getByRole('button', { name: 'I have stored it' }).click()
+    await expect.poll(() => page.evaluate(() => document.activeElement?.textContent)).toBe('Create a token')
+    // Text is selected in a dialog, with the release beside it.
+    await page.keyboard.press('Enter')
+    await page.getByLabel('Note').fill('Selected')
+    await page.getByLabel('Note').hover()
+    await page.mouse.down()
+    await page.mouse.move(5, 5)
+    await page.mouse.up()
+    expect(await page.getByLabel('Note').inputValue()).toBe('Selected')
+    await page.mouse.click(5, 5)
+    expect(await page.getByRole('dialog').count()).toBe(0)
     await page.reload()
     await page.getByRole('heading', { name: 'Keys', exact: true }).waitFor()
     expect(await page.content()).not.toContain(token)

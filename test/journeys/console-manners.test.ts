@@ -2,6 +2,8 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import type { WebSocketRoute } from 'playwright-core'
 import { describe, expect } from 'vitest'
+import { createPlatformCtx } from '../../src/context/context.ts'
+import { revokeUserSessions } from '../../src/sessions/revoke-sessions.ts'
 import { lockUser } from '../../src/users/users.ts'
 import { runAxe } from '../support/axe.ts'
 import { noBrowser, ORIGIN } from '../support/browser.ts'
@@ -30,9 +32,26 @@ describe.skipIf(noBrowser)('the console', () => {
     await page.getByText('Not connected since').waitFor(SHOWN)
     await newPerson({ name: 'Meanwhile' })
     isCut = false
-    await page.getByText('Connected again. Nothing was missed.').waitFor({ timeout: 20_000 })
+    await page.getByText('Connected again. The changes since then are shown.').waitFor({ timeout: 20_000 })
     await page.getByRole('button', { name: '2 new: show' }).waitFor(SHOWN)
     expect(await page.getByText('Not connected since').count()).toBe(0)
+  })
+
+  test('keeps the screen when the session ends, and asks for a sign-in', async ({ acme, openConsole }) => {
+    const { page, person } = await openConsole('admin', '/roles')
+    const sockets: WebSocketRoute[] = []
+    await page.routeWebSocket(/graphql$/, (socket) => {
+      sockets.push(socket)
+      socket.connectToServer()
+    })
+    await page.reload()
+    await page.getByLabel(/^Give auditor/).fill('typed@example.com')
+    await revokeUserSessions(createPlatformCtx(acme), person.id)
+    for (const socket of sockets) await socket.close({ code: 4000 })
+    await page.getByText('Your session has ended.').waitFor(SHOWN)
+    expect(await page.getByLabel(/^Give auditor/).inputValue()).toBe('typed@example.com')
+    await page.getByRole('button', { name: 'sign in again' }).click()
+    await page.waitForURL(/\/signin\//)
   })
 
   test('copies the query of a screen as GraphQL and as a command, both of which run', async ({

@@ -5,6 +5,7 @@ import { lockUser, updateUser } from '../../src/users/users.ts'
 import { noBrowser, ORIGIN } from '../support/browser.ts'
 import { assertAccessible, prepareConsole, SHOWN, test } from '../support/console-journey.ts'
 import { plantCredential } from '../support/credentials.ts'
+import { dbFor } from '../support/database.ts'
 import { fillCode } from '../support/fill-code.ts'
 import { photograph } from '../support/journey.ts'
 
@@ -150,7 +151,12 @@ describe.skipIf(noBrowser)('the screen of a user', () => {
 })
 
 describe.skipIf(noBrowser)('the screens about people', () => {
-  test('create a user, with the problem beside its field', async ({ openConsole, email, person }) => {
+  test('create a user once, with the problem beside its field', async ({
+    acme,
+    openConsole,
+    email,
+    person,
+  }) => {
     const { page } = await openConsole('admin', '/users')
     await page.getByRole('link', { name: 'New user' }).click()
     await page.getByLabel('Display name').fill('Newcomer')
@@ -158,8 +164,9 @@ describe.skipIf(noBrowser)('the screens about people', () => {
     await page.getByRole('button', { name: 'Create user' }).click()
     await page.locator('.field', { hasText: 'Email address' }).locator('.field-problem').waitFor()
     await page.getByLabel('Email address', { exact: true }).fill(email('newcomer'))
-    await page.getByRole('button', { name: 'Create user' }).click()
+    await page.getByRole('button', { name: 'Create user' }).dblclick()
     await page.getByRole('heading', { name: 'Newcomer' }).waitFor()
+    expect(await dbFor(acme).user.count({ where: { tenantId: acme, name: 'Newcomer' } })).toBe(1)
   })
 
   test('invite ten people at once, of whom one has an invalid address', async ({ email, openConsole }) => {
@@ -210,6 +217,25 @@ describe.skipIf(noBrowser)('the screens about people', () => {
     await admin.page.keyboard.press('Enter')
     await card.getByText('No user has this address.').waitFor()
     expect([...admin.errors, ...support.errors]).toEqual([])
+  })
+
+  test('save a profile for support, who may not read the metadata of applications', async ({
+    acme,
+    newPerson,
+    openConsole,
+  }) => {
+    const { id } = await newPerson({ name: 'Supported' })
+    const { page } = await openConsole('support', `/users/${id}?tab=profile`)
+    await page.getByLabel('Display name').fill('Supported by phone')
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'Supported by phone' }).waitFor(SHOWN)
+    expect(await page.getByRole('alert').count()).toBe(0)
+    // Others change the user while the server cannot be reached: the screen and what is typed stay.
+    await page.getByLabel('Display name').fill('Typed')
+    await page.route(`${ORIGIN}/${acme}/graphql`, (route) => route.abort('connectionfailed'))
+    await updateUser(createPlatformCtx(acme), id, { nickname: 'Sup' })
+    await page.getByText('The screen is not up to date').first().waitFor(SHOWN)
+    expect(await page.getByLabel('Display name').inputValue()).toBe('Typed')
   })
 
   test('are one request each, and have no finding of axe, in both schemes and on a phone', async ({

@@ -299,7 +299,9 @@ describe('lookup', () => {
     const { ctx } = fixture
     await ctx.db.transaction(async (tx) => {
       // A transaction without a change has no id.
-      await recordEvents(tx, ctx, [createEvent('key.rotated', { kid: 'open' })])
+      await recordEvents(tx, ctx, [
+        createEvent('client.updated', { clientId: fixture.clientId, changedFields: ['name'] }),
+      ])
       await recordEvents(ctx.db, { ...ctx, requestId: 'behind-an-open-one' }, [
         createEvent('signin.failed', { userId: null }, { method: 'passcode', reason: 'unknown' }),
       ])

@@ -9,10 +9,10 @@ import {
   Store,
   type SubscribeFunction,
 } from 'relay-runtime'
-import { createSocketParams, fetchWithToken, keepSocketNonce } from '../auth/sign-in.ts'
+import { createSocketParams, fetchWithToken, readSocketRejection, SignedOutError } from '../auth/sign-in.ts'
 import { GRAPHQL_URL } from '../config.ts'
 import { ApiError, toApiError } from './api-error.ts'
-import { reportConnection, reportGap, reportInterruption } from './connection.ts'
+import { reportConnection, reportGap, reportInterruption, reportSignOut } from './connection.ts'
 import { keepScreenDocument } from './screen-document.ts'
 
 /** Pages that the cache keeps after the screen is left, so that Back shows them at once. */
@@ -48,6 +48,13 @@ const fetchQuery: FetchFunction = async ({ text, name, operationKind }, variable
 const FIRST_WAIT_MS = 100
 const LAST_WAIT_MS = 30_000
 
+const PING_MS = 15_000
+const ANSWER_MS = 5000
+/** The code of RFC 6455, section 7.4.2, for own uses: it is no error of the protocol. */
+const SILENT_CODE = 4408
+
+let socket: WebSocket | undefined
+let silence: ReturnType<typeof setTimeout> | undefined
 let streams: Promise<Client> | undefined
 /** Streams of the present screen. */
 let running = 0
@@ -59,15 +66,31 @@ const getStreams = (): Promise<Client> => {
   streams ??= import('graphql-ws').then(({ createClient }) =>
     createClient({
       url: GRAPHQL_URL.replace(/^http/, 'ws'),
-      connectionParams: createSocketParams,
+      connectionParams: () =>
+        createSocketParams().catch((error: unknown) => {
+          if (error instanceof SignedOutError) reportSignOut()
+          throw error
+        }),
+      keepAlive: PING_MS,
       retryAttempts: Number.POSITIVE_INFINITY,
       retryWait: (retries) =>
         new Promise((resolve) => setTimeout(resolve, Math.min(FIRST_WAIT_MS * 2 ** retries, LAST_WAIT_MS))),
       shouldRetry: () => true,
       on: {
+        opened: (opened) => {
+          socket = opened as WebSocket
+        },
+        // After a sleep or a change of the network, the browser does not notice that nobody answers.
+        ping: (isReceived) => {
+          if (!isReceived) silence = setTimeout(() => socket?.close(SILENT_CODE, 'No answer'), ANSWER_MS)
+        },
+        pong: (isReceived) => {
+          if (isReceived) clearTimeout(silence)
+        },
         connected: reportConnection,
         closed: (event) => {
-          keepSocketNonce((event as CloseEvent).reason)
+          clearTimeout(silence)
+          readSocketRejection(event as CloseEvent)
           // Without a stream, the client closes the socket.
           if (running > 0) reportInterruption()
         },
@@ -123,6 +146,8 @@ const subscribe: SubscribeFunction = ({ text }, variables) =>
       isClosed = true
       running -= 1
       end()
+      // A screen without streams is not interrupted.
+      if (running === 0) reportConnection()
     }
   })
 

@@ -151,23 +151,38 @@ export async function completeSignIn(): Promise<readonly string[]> {
   return (await tokens).scopes
 }
 
+/** The session of the browser has ended. */
+export class SignedOutError extends Error {
+  override name = 'SignedOutError'
+}
+
+/** The tokens, renewed if necessary. Throws SignedOutError. */
 async function getTokens(): Promise<Tokens> {
-  const current = await tokens
-  if (current && current.expiresAt - RENEWAL_MS > Date.now()) return current
-  if (!current?.refreshToken) return startSignIn()
+  const known = tokens
+  const current = await known
   // Concurrent callers wait for one renewal.
-  const renewal = renew(current.refreshToken)
-  tokens = renewal
-  renewal.catch((error: unknown) => {
-    // The session has ended, or the server was not reached: then the next call tries again.
-    tokens = error instanceof oauth.ResponseBodyError ? startSignIn() : Promise.resolve(current)
+  if (tokens !== known) return getTokens()
+  if (current && current.expiresAt - RENEWAL_MS > Date.now()) return current
+  if (!current?.refreshToken) throw new SignedOutError('You are signed out.')
+  const renewal = renew(current.refreshToken).catch((error: unknown) => {
+    // Or the server was not reached: then the next call tries again.
+    if (error instanceof oauth.ResponseBodyError) throw new SignedOutError('You are signed out.')
+    tokens = known
+    throw error
   })
+  tokens = renewal
   return renewal
 }
 
 /** `fetch` with the access token and a proof of its key. */
 export const fetchWithToken: typeof fetch = async (input, init = {}) => {
-  const [{ accessToken }, DPoP] = await Promise.all([getTokens(), getProof()])
+  const [{ accessToken }, DPoP] = await Promise.all([
+    getTokens().catch((error: unknown) => {
+      if (error instanceof SignedOutError) return startSignIn()
+      throw error
+    }),
+    getProof(),
+  ])
   const send = () =>
     oauth.protectedResourceRequest(
       accessToken,
@@ -192,7 +207,10 @@ const isTokenRejection = (error: unknown): boolean =>
 
 let socketNonce: string | undefined
 
-/** The parameters of a WebSocket: the access token, and a proof of its key for the request that opens the socket. */
+/**
+ * The parameters of a WebSocket: the access token, and a proof of its key for the request that opens the socket. Throws
+ * SignedOutError: only what the person does leads to the sign-in.
+ */
 export async function createSocketParams(): Promise<Record<string, string>> {
   const [{ accessToken }, { pair }, { generateProof }] = await Promise.all([
     getTokens(),
@@ -203,9 +221,14 @@ export async function createSocketParams(): Promise<Record<string, string>> {
   return { authorization: `DPoP ${accessToken}`, dpop: proof }
 }
 
-/** Reads the nonce that the next proof of a socket must have, if that is why the last one was closed. */
-export function keepSocketNonce(reason: string): void {
-  socketNonce = /^use_dpop_nonce (\S+)$/.exec(reason)?.[1] ?? socketNonce
+const REJECTED_CODE = 4403
+
+/** Reads why a socket was closed: the next one needs a proof with another nonce, or another token. */
+export function readSocketRejection({ code, reason }: CloseEvent): void {
+  const nonce = /^use_dpop_nonce (\S+)$/.exec(reason)?.[1]
+  socketNonce = nonce ?? socketNonce
+  if (code === REJECTED_CODE && nonce === undefined)
+    tokens = tokens?.then((rejected) => ({ ...rejected, expiresAt: 0 }))
 }
 
 /** Ends the session of the browser. */

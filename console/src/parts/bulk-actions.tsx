@@ -24,8 +24,7 @@ const runAction = (environment: Environment, action: BulkAction, id: string): Pr
     commitMutation(environment, {
       mutation: action.mutation,
       variables: action.toVariables(id),
-      onCompleted: (response, errors) =>
-        resolve(errors?.[0]?.message ?? findResponseProblem(response)?.message ?? null),
+      onCompleted: (response, errors) => resolve(findResponseProblem(response, errors)?.message ?? null),
       onError: ({ message }) => resolve(message),
     })
   })

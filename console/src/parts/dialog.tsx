@@ -1,20 +1,28 @@
-import { type FormEvent, type ReactNode, useEffect, useId, useRef, useState } from 'react'
+import { type FormEvent, type ReactNode, useId, useLayoutEffect, useRef, useState } from 'react'
 import { Field, ProblemText } from './form.tsx'
 import type { Problem } from './result.ts'
 
-/** A modal dialog, open for as long as it is rendered. Escape, its button and a click beside it close it. */
+/**
+ * A modal dialog, open for as long as it is rendered. Escape, its button and a click beside it close it; with `isKept`,
+ * its buttons only, because it shows what is shown once.
+ */
 export function Dialog({
   title,
+  isKept = false,
   onClose,
   children,
 }: {
   title: string
+  isKept?: boolean
   onClose: () => void
   children: ReactNode
 }) {
   const id = useId()
   const dialog = useRef<HTMLDialogElement>(null)
-  useEffect(() => {
+  // A press in the dialog whose release is beside it selects text.
+  const isPressedBeside = useRef(false)
+  // The focus returns only while the dialog is in the document.
+  useLayoutEffect(() => {
     const element = dialog.current
     element?.showModal()
     // The browser takes the button that closes; a form begins with its first field.
@@ -28,9 +36,14 @@ export function Dialog({
       aria-labelledby={id}
       onCancel={(event) => {
         event.preventDefault()
-        onClose()
+        if (!isKept) onClose()
       }}
-      onClick={({ target, currentTarget }) => target === currentTarget && onClose()}
+      onPointerDown={({ target, currentTarget }) => {
+        isPressedBeside.current = target === currentTarget
+      }}
+      onClick={({ target, currentTarget }) => {
+        if (target === currentTarget && isPressedBeside.current && !isKept) onClose()
+      }}
     >
       <div className="dialog-body">
         <header>
@@ -44,6 +57,8 @@ export function Dialog({
     </dialog>
   )
 }
+
+const collapseSpaces = (text: string): string => text.trim().replaceAll(/\s+/g, ' ')
 
 /**
  * A button whose action is confirmed first, in a dialog that says what follows. With `name`, the person types it: for
@@ -69,14 +84,19 @@ export function ConfirmedButton({
 }) {
   const [isOpen, setIsOpen] = useState(false)
   const [typed, setTyped] = useState('')
+  // The mutation may have failed in another dialog.
+  const [isSubmitted, setIsSubmitted] = useState(false)
   const close = () => {
     setIsOpen(false)
     setTyped('')
+    setIsSubmitted(false)
   }
-  const isConfirmed = name === undefined || typed.trim() === name
+  const isConfirmed = name === undefined || collapseSpaces(typed) === collapseSpaces(name)
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    if (isConfirmed && !isRunning) onConfirm(close)
+    if (!isConfirmed || isRunning) return
+    setIsSubmitted(true)
+    onConfirm(close)
   }
   return (
     <>
@@ -99,7 +119,7 @@ export function ConfirmedButton({
                 )}
               </Field>
             )}
-            <ProblemText problem={problem} />
+            {isSubmitted && <ProblemText problem={problem} />}
             <div className="actions">
               <button type="submit" className="button danger" disabled={!isConfirmed || isRunning}>
                 {label}

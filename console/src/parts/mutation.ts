@@ -24,7 +24,7 @@ export function useProblemMutation<Operation extends MutationParameters>(mutatio
       variables,
       onError: (error) => fail(toProblem(error)),
       onCompleted: (response, errors) => {
-        const found = errors?.[0] ? toProblem(new Error(errors[0].message)) : findResponseProblem(response)
+        const found = findResponseProblem(response, errors)
         if (found) fail(found)
         else onDone?.(response)
       },

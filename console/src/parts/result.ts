@@ -16,9 +16,19 @@ function findProblem(result: unknown): Problem | null {
   return problem ? { message: problem.message, fields: problem.fields ?? [] } : null
 }
 
-/** The first error among the results of a document, which may have several mutations. */
-export const findResponseProblem = (response: object): Problem | null =>
-  Object.values(response).map(findProblem).find(Boolean) ?? null
+/**
+ * Why a document with mutations has failed. An error beside a result is about a member that the viewer may not read: the
+ * change was made.
+ */
+export function findResponseProblem(
+  response: object,
+  errors: readonly { readonly message: string }[] | null | undefined,
+): Problem | null {
+  const results = Object.values(response)
+  if (errors?.[0] && results.some((result) => result === null))
+    return { message: errors[0].message, fields: [] }
+  return results.map(findProblem).find(Boolean) ?? null
+}
 
 export const toProblem = (error: Error): Problem => ({ message: error.message, fields: [] })
 

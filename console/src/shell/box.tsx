@@ -1,6 +1,6 @@
 import './box.css'
 import { useRouter } from '@tanstack/react-router'
-import { type KeyboardEvent, useDeferredValue, useEffect, useState } from 'react'
+import { type KeyboardEvent, useEffect, useState } from 'react'
 import { fetchQuery, graphql } from 'relay-runtime'
 import { environment } from '../api/environment.ts'
 import { CONSOLE_PATH, deployment } from '../config.ts'
@@ -76,7 +76,7 @@ export function Box({ commands, onClose }: { commands: readonly Command[]; onClo
     sought: '',
     matches: [],
   })
-  const entered = useDeferredValue(text.trim())
+  const entered = text.trim()
   useEffect(() => {
     if (entered.length < MIN_LOOKUP) return
     const timer = setTimeout(() => {

@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'react'
 import { useConnection } from '../api/connection.ts'
+import { startSignIn } from '../auth/sign-in.ts'
 import { notify } from '../parts/notices.tsx'
 
 /** An interruption that is over before it is noticed is not reported. */
@@ -8,13 +9,13 @@ const clock = new Intl.DateTimeFormat('en', { timeStyle: 'short' })
 
 /** Says that the screen is no longer up to date, and when it is again. */
 export function ConnectionState() {
-  const { interruptedAt, hasGap } = useConnection()
+  const { interruptedAt, hasGap, isSignedOut } = useConnection()
   const [isShown, setIsShown] = useState(false)
   const wasShown = useRef(false)
   useEffect(() => {
     if (interruptedAt === null) {
       setIsShown(false)
-      if (wasShown.current && !hasGap) notify('Connected again. Nothing was missed.')
+      if (wasShown.current && !hasGap) notify('Connected again. The changes since then are shown.')
       wasShown.current = false
       return
     }
@@ -26,10 +27,18 @@ export function ConnectionState() {
   }, [interruptedAt, hasGap])
   return (
     <div className="connection" role="status">
-      {isShown && interruptedAt !== null && (
+      {isShown && interruptedAt !== null && !isSignedOut && (
         <p>
           Not connected since {clock.format(interruptedAt)}. The screen is as it was then, and continues by
           itself.
+        </p>
+      )}
+      {isSignedOut && (
+        <p>
+          Your session has ended. Keep what you have typed, and{' '}
+          <button type="button" className="button quiet" onClick={() => void startSignIn()}>
+            sign in again
+          </button>
         </p>
       )}
       {hasGap && (

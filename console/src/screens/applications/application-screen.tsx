@@ -1,6 +1,6 @@
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
-import { lazy, type ReactNode, Suspense, useCallback, useEffect, useRef, useState } from 'react'
-import { graphql, useLazyLoadQuery } from 'react-relay/hooks'
+import { lazy, type ReactNode, Suspense, useState } from 'react'
+import { graphql } from 'react-relay/hooks'
 import { deployment } from '../../config.ts'
 import type { applicationScreenDeleteMutation } from '../../generated/applicationScreenDeleteMutation.graphql.ts'
 import type { applicationScreenQuery } from '../../generated/applicationScreenQuery.graphql.ts'
@@ -10,6 +10,7 @@ import { ConfirmedButton } from '../../parts/dialog.tsx'
 import { useLive } from '../../parts/live-events.ts'
 import { useProblemMutation } from '../../parts/mutation.ts'
 import { notify } from '../../parts/notices.tsx'
+import { useScreenQuery } from '../../parts/screen-query.ts'
 import { LeavingGuard } from '../../parts/settings-form.tsx'
 import { Time } from '../../parts/time.tsx'
 import { useMay } from '../../shell/viewer-scopes.ts'
@@ -35,9 +36,6 @@ const SnippetView = lazy(() =>
 
 const route = getRouteApi('/applications/$clientId')
 
-/** Others' requests can be rejected many times in a second. */
-const REFRESH_MS = 400
-
 /** One application, whose tabs are in the URL. */
 export function ApplicationScreen() {
   const clientId = fromPathId(route.useParams().clientId)
@@ -47,17 +45,8 @@ export function ApplicationScreen() {
 function Application({ clientId }: { clientId: string }) {
   const { tab } = route.useSearch()
   const navigate = useNavigate()
-  const [generation, setGeneration] = useState(0)
   const [edits, setEdits] = useState<Edits>(null)
-  const timer = useRef<ReturnType<typeof setTimeout> | null>(null)
-  useEffect(() => () => clearTimeout(timer.current ?? undefined), [])
-  const refresh = useCallback(() => {
-    timer.current ??= setTimeout(() => {
-      timer.current = null
-      setGeneration((former) => former + 1)
-    }, REFRESH_MS)
-  }, [])
-  const data = useLazyLoadQuery<applicationScreenQuery>(
+  const [data, refresh] = useScreenQuery<applicationScreenQuery>(
     graphql`
       query applicationScreenQuery($clientId: ID!) {
         viewer {
@@ -96,7 +85,6 @@ function Application({ clientId }: { clientId: string }) {
       }
     `,
     { clientId },
-    { fetchKey: generation, fetchPolicy: 'store-and-network' },
   )
   const after = data.viewer?.eventPosition
   useLive<applicationScreenSubscription>({

@@ -1,12 +1,6 @@
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { Suspense, useCallback, useDeferredValue, useRef, useState } from 'react'
-import {
-  fetchQuery,
-  graphql,
-  useLazyLoadQuery,
-  usePaginationFragment,
-  useRelayEnvironment,
-} from 'react-relay/hooks'
+import { fetchQuery, graphql, usePaginationFragment, useRelayEnvironment } from 'react-relay/hooks'
 import type { applicationsScreen_clients$key } from '../../generated/applicationsScreen_clients.graphql.ts'
 import type { applicationsScreenChangesSubscription } from '../../generated/applicationsScreenChangesSubscription.graphql.ts'
 import type { applicationsScreenClientQuery } from '../../generated/applicationsScreenClientQuery.graphql.ts'
@@ -15,6 +9,7 @@ import type { applicationsScreenPageQuery } from '../../generated/applicationsSc
 import type { applicationsScreenQuery } from '../../generated/applicationsScreenQuery.graphql.ts'
 import { useLive } from '../../parts/live-events.ts'
 import { MoreRows } from '../../parts/more-rows.tsx'
+import { useScreenQuery } from '../../parts/screen-query.ts'
 import { SearchBox } from '../../parts/search-box.tsx'
 import { ListSkeleton } from '../../parts/skeleton.tsx'
 import { Time } from '../../parts/time.tsx'
@@ -81,9 +76,8 @@ export function ApplicationsScreen() {
 
 function ApplicationList({ filter }: { filter: string }) {
   const environment = useRelayEnvironment()
-  const [generation, setGeneration] = useState(0)
   const [created, setCreated] = useState<readonly string[]>([])
-  const query = useLazyLoadQuery<applicationsScreenQuery>(
+  const [query, refresh] = useScreenQuery<applicationsScreenQuery>(
     graphql`
       query applicationsScreenQuery($filter: ClientFilter) {
         viewer {
@@ -93,7 +87,6 @@ function ApplicationList({ filter }: { filter: string }) {
       }
     `,
     { filter: JSON.parse(filter) as object },
-    { fetchKey: generation, fetchPolicy: 'store-and-network' },
   )
   const { data, loadNext, hasNext, isLoadingNext } = usePaginationFragment<
     applicationsScreenPageQuery,
@@ -185,7 +178,7 @@ function ApplicationList({ filter }: { filter: string }) {
             className="chip fresh"
             onClick={() => {
               setCreated([])
-              setGeneration((former) => former + 1)
+              refresh()
             }}
           >
             {fresh} new: show

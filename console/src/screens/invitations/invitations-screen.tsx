@@ -2,7 +2,7 @@ import '../users/users.css'
 import './invitations.css'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { graphql, useLazyLoadQuery, usePaginationFragment } from 'react-relay/hooks'
+import { graphql, usePaginationFragment } from 'react-relay/hooks'
 import type { invitationsScreen_invitations$key } from '../../generated/invitationsScreen_invitations.graphql.ts'
 import type { invitationsScreenPageQuery } from '../../generated/invitationsScreenPageQuery.graphql.ts'
 import type { invitationsScreenQuery } from '../../generated/invitationsScreenQuery.graphql.ts'
@@ -14,6 +14,7 @@ import { LiveChanges } from '../../parts/live-changes.tsx'
 import { MoreRows } from '../../parts/more-rows.tsx'
 import { useProblemMutation } from '../../parts/mutation.ts'
 import { notify } from '../../parts/notices.tsx'
+import { useScreenQuery } from '../../parts/screen-query.ts'
 import { Time } from '../../parts/time.tsx'
 import { useMay } from '../../shell/viewer-scopes.ts'
 import { InviteDialog, NO_DRAFT } from './invite-dialog.tsx'
@@ -27,9 +28,7 @@ const STATES: Record<string, readonly [label: string, className: string]> = {
 
 /** The invitations of the tenant, newest first, as they are accepted. */
 export function InvitationsScreen() {
-  const [generation, setGeneration] = useState(0)
-  const refresh = () => setGeneration((former) => former + 1)
-  const query = useLazyLoadQuery<invitationsScreenQuery>(
+  const [query, refresh] = useScreenQuery<invitationsScreenQuery>(
     graphql`
       query invitationsScreenQuery {
         viewer {
@@ -40,7 +39,6 @@ export function InvitationsScreen() {
       }
     `,
     {},
-    { fetchKey: generation, fetchPolicy: 'store-and-network' },
   )
   const { data, loadPrevious, hasPrevious, isLoadingPrevious } = usePaginationFragment<
     invitationsScreenPageQuery,

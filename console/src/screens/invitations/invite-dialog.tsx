@@ -1,4 +1,4 @@
-import { type FormEvent, useState } from 'react'
+import { type FormEvent, useEffect, useRef, useState } from 'react'
 import { graphql } from 'react-relay/hooks'
 import type { inviteDialogMutation, Role } from '../../generated/inviteDialogMutation.graphql.ts'
 import type { roleChoice_query$key } from '../../generated/roleChoice_query.graphql.ts'
@@ -56,11 +56,19 @@ export function InviteDialog({
 }: {
   query: roleChoice_query$key
   draft: Draft
-  onChange: (draft: Draft) => void
+  onChange: (change: (former: Draft) => Draft) => void
   onInvited: () => void
   onClose: () => void
 }) {
   const [done, setDone] = useState<number | null>(null)
+  // Closing the dialog stops after the present person; those who remain stay in the draft.
+  const isStopped = useRef(false)
+  useEffect(() => {
+    isStopped.current = false
+    return () => {
+      isStopped.current = true
+    }
+  }, [])
   const people = splitPeople(draft.people)
   const invite = useProblemMutation<inviteDialogMutation>(graphql`
     mutation inviteDialogMutation($input: CreateInvitationInput!) {
@@ -91,14 +99,21 @@ export function InviteDialog({
   const submit = async (event: FormEvent) => {
     event.preventDefault()
     if (people.length === 0 || people.length > MAX_PEOPLE || done !== null) return
-    let rest = people
-    const results: Result[] = []
+    onChange((former) => ({ ...former, people: people.join('\n'), results: [] }))
     for (const [index, person] of people.entries()) {
+      if (isStopped.current) break
       setDone(index)
       const problem = await inviteOne(person)
-      results.push({ person, problem: problem && describeProblem(problem) })
-      if (!problem) rest = rest.filter((other) => other !== person)
-      onChange({ ...draft, people: rest.join('\n'), results: [...results] })
+      const result = { person, problem: problem && describeProblem(problem) }
+      onChange((former) => ({
+        ...former,
+        people: problem
+          ? former.people
+          : splitPeople(former.people)
+              .filter((other) => other !== person)
+              .join('\n'),
+        results: [...former.results, result],
+      }))
     }
     setDone(null)
     onInvited()
@@ -123,7 +138,7 @@ export function InviteDialog({
               spellCheck={false}
               value={draft.people}
               readOnly={done !== null}
-              onChange={({ target }) => onChange({ ...draft, people: target.value })}
+              onChange={({ target }) => onChange((former) => ({ ...former, people: target.value }))}
             />
           )}
         </Field>
@@ -148,13 +163,13 @@ export function InviteDialog({
             </>
           )}
         </div>
-        <fieldset className="plain choices">
+        <fieldset className="plain choices" disabled={done !== null}>
           <legend>Roles that they get</legend>
           <RoleChoice
             query={query}
             chosen={draft.roles}
             hasWords={false}
-            onChange={(roles) => onChange({ ...draft, roles })}
+            onChange={(roles) => onChange((former) => ({ ...former, roles }))}
           />
         </fieldset>
         <Field label="Note for administrators" name="note">
@@ -164,7 +179,7 @@ export function InviteDialog({
               maxLength={200}
               autoComplete="off"
               value={draft.note}
-              onChange={({ target }) => onChange({ ...draft, note: target.value })}
+              onChange={({ target }) => onChange((former) => ({ ...former, note: target.value }))}
             />
           )}
         </Field>

@@ -1,5 +1,5 @@
 import { type FormEvent, useState } from 'react'
-import { graphql, useLazyLoadQuery } from 'react-relay/hooks'
+import { graphql } from 'react-relay/hooks'
 import type { keysScreenCreateMutation } from '../../generated/keysScreenCreateMutation.graphql.ts'
 import type { keysScreenQuery } from '../../generated/keysScreenQuery.graphql.ts'
 import type { keysScreenRevokeMutation } from '../../generated/keysScreenRevokeMutation.graphql.ts'
@@ -10,14 +10,13 @@ import { Field, ProblemText, readText } from '../../parts/form.tsx'
 import { LiveChanges } from '../../parts/live-changes.tsx'
 import { useProblemMutation } from '../../parts/mutation.ts'
 import { notify } from '../../parts/notices.tsx'
+import { useScreenQuery } from '../../parts/screen-query.ts'
 import { Time } from '../../parts/time.tsx'
 import { useMay } from '../../shell/viewer-scopes.ts'
 
 /** Signing keys and registration tokens: what the tenant signs with, and who may register applications. */
 export function KeysScreen() {
-  const [generation, setGeneration] = useState(0)
-  const refresh = () => setGeneration((former) => former + 1)
-  const { viewer, signingKeys, registrationTokens } = useLazyLoadQuery<keysScreenQuery>(
+  const [{ viewer, signingKeys, registrationTokens }, refresh] = useScreenQuery<keysScreenQuery>(
     graphql`
       query keysScreenQuery {
         viewer {
@@ -42,7 +41,6 @@ export function KeysScreen() {
       }
     `,
     {},
-    { fetchKey: generation, fetchPolicy: 'store-and-network' },
   )
   const mayFollow = useMay('events:read')
   return (
@@ -275,7 +273,7 @@ function RegistrationTokens({
         </div>
       )}
       {isOpen && (
-        <Dialog title="Registration token" onClose={close}>
+        <Dialog title="Registration token" isKept={token !== null} onClose={close}>
           {token === null ? (
             <form onSubmit={submit} noValidate>
               <Field label="Note" name="note" problem={create.problem}>

@@ -1,6 +1,6 @@
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { graphql, useLazyLoadQuery } from 'react-relay/hooks'
+import { graphql } from 'react-relay/hooks'
 import { deployment } from '../../config.ts'
 import type { providersScreenDeleteMutation } from '../../generated/providersScreenDeleteMutation.graphql.ts'
 import type { providersScreenQuery } from '../../generated/providersScreenQuery.graphql.ts'
@@ -12,6 +12,7 @@ import { ProblemText } from '../../parts/form.tsx'
 import { useLive } from '../../parts/live-events.ts'
 import { useProblemMutation } from '../../parts/mutation.ts'
 import { notify } from '../../parts/notices.tsx'
+import { useScreenQuery } from '../../parts/screen-query.ts'
 import { useMay } from '../../shell/viewer-scopes.ts'
 import { EditedProvider, NewProvider, type Provider } from './provider-form.tsx'
 import { describeMissing, PROVIDER_TYPES } from './provider-types.ts'
@@ -24,8 +25,7 @@ export function ProvidersScreen() {
   const { open, type } = route.useSearch()
   const navigate = route.useNavigate()
   const mayWrite = useMay('idps:write')
-  const [generation, setGeneration] = useState(0)
-  const { viewer, tenant, identityProviders } = useLazyLoadQuery<providersScreenQuery>(
+  const [{ viewer, tenant, identityProviders }, refresh] = useScreenQuery<providersScreenQuery>(
     graphql`
       query providersScreenQuery {
         viewer {
@@ -48,7 +48,6 @@ export function ProvidersScreen() {
       }
     `,
     {},
-    { fetchKey: generation, fetchPolicy: 'store-and-network' },
   )
   useLive<providersScreenSubscription>({
     subscription: graphql`
@@ -60,7 +59,7 @@ export function ProvidersScreen() {
       }
     `,
     variables: { after: viewer?.eventPosition },
-    onNext: () => setGeneration((former) => former + 1),
+    onNext: refresh,
   })
   if (!identityProviders) return <p className="empty">You may not read identity providers.</p>
   const providers = identityProviders.edges.map(({ node }) => node)

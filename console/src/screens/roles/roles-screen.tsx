@@ -1,7 +1,7 @@
 import './roles.css'
 import { Link } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
-import { fetchQuery, graphql, useFragment, useLazyLoadQuery, useRelayEnvironment } from 'react-relay/hooks'
+import { fetchQuery, graphql, useFragment, useRelayEnvironment } from 'react-relay/hooks'
 import type { rolesScreen_holders$key } from '../../generated/rolesScreen_holders.graphql.ts'
 import type { rolesScreenFindQuery } from '../../generated/rolesScreenFindQuery.graphql.ts'
 import type { rolesScreenQuery } from '../../generated/rolesScreenQuery.graphql.ts'
@@ -12,15 +12,14 @@ import { LiveChanges } from '../../parts/live-changes.tsx'
 import { useProblemMutation } from '../../parts/mutation.ts'
 import { notify } from '../../parts/notices.tsx'
 import { type Problem, toProblem } from '../../parts/result.ts'
+import { useScreenQuery } from '../../parts/screen-query.ts'
 import { useLacks, useMay } from '../../shell/viewer-scopes.ts'
 
 type Definition = NonNullable<rolesScreenQuery['response']['roles']>[number]
 
 /** The management roles: what each permits, and who has it. */
 export function RolesScreen() {
-  const [generation, setGeneration] = useState(0)
-  const refresh = () => setGeneration((former) => former + 1)
-  const { viewer, roles, admins, supporters, auditors } = useLazyLoadQuery<rolesScreenQuery>(
+  const [{ viewer, roles, admins, supporters, auditors }, refresh] = useScreenQuery<rolesScreenQuery>(
     graphql`
       query rolesScreenQuery {
         viewer {
@@ -45,7 +44,6 @@ export function RolesScreen() {
       }
     `,
     {},
-    { fetchKey: generation, fetchPolicy: 'store-and-network' },
   )
   const mayFollow = useMay('events:read')
   const holders: Record<string, rolesScreen_holders$key | null | undefined> = {

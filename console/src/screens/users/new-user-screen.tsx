@@ -20,6 +20,8 @@ import {
 export function NewUserScreen() {
   const navigate = useNavigate()
   const [entered, setEntered] = useState<Values>({})
+  // The screen of the user may take a while.
+  const [isCreated, setIsCreated] = useState(false)
   const create = useProblemMutation<newUserScreenMutation>(graphql`
     mutation newUserScreenMutation($input: CreateUserInput!) {
       createUser(input: $input) {
@@ -36,8 +38,9 @@ export function NewUserScreen() {
   const broken = findJsonProblems(entered)
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    if (broken) return
+    if (broken || isCreated) return
     create.run({ input: toInput(entered) as CreateUserInput }, ({ createUser: created }) => {
+      setIsCreated(true)
       notify('The user is created.')
       if (created && 'user' in created && created.user)
         void navigate({ to: '/users/$userId', params: { userId: created.user.id } })
@@ -60,7 +63,11 @@ export function NewUserScreen() {
         <div className="foot">
           <ProblemText problem={problem} shown={SHOWN_BY_FIELDS} />
           <div className="actions">
-            <button type="submit" className="button" disabled={create.isRunning || broken !== null}>
+            <button
+              type="submit"
+              className="button"
+              disabled={create.isRunning || isCreated || broken !== null}
+            >
               Create user
             </button>
           </div>

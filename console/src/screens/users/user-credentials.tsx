@@ -136,7 +136,7 @@ function RecoveryDialog({ userId, onClose }: { userId: string; onClose: () => vo
         setLink({ uri: created.uri, usableAt: created.usableAt, isSent: send })
     })
   return (
-    <Dialog title="Recovery link" onClose={onClose}>
+    <Dialog title="Recovery link" isKept={link !== null && !link.isSent} onClose={onClose}>
       {link === null ? (
         <div className="form">
           <p>

@@ -1,7 +1,7 @@
 import './users.css'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
-import { useDeferredValue, useState } from 'react'
-import { graphql, useLazyLoadQuery } from 'react-relay/hooks'
+import { useDeferredValue } from 'react'
+import { graphql } from 'react-relay/hooks'
 import type { userActionsLockMutation } from '../../generated/userActionsLockMutation.graphql.ts'
 import type { userActionsUnlockMutation } from '../../generated/userActionsUnlockMutation.graphql.ts'
 import type { userScreenDeleteMutation } from '../../generated/userScreenDeleteMutation.graphql.ts'
@@ -13,6 +13,7 @@ import { ProblemText } from '../../parts/form.tsx'
 import { LiveChanges } from '../../parts/live-changes.tsx'
 import { useProblemMutation } from '../../parts/mutation.ts'
 import { notify } from '../../parts/notices.tsx'
+import { useScreenQuery } from '../../parts/screen-query.ts'
 import { useLacks, useMay } from '../../shell/viewer-scopes.ts'
 import { EventList } from '../log/event-list.tsx'
 import { LOCK_USER, UNLOCK_USER } from './user-actions.ts'
@@ -37,9 +38,7 @@ export function UserScreen() {
   const search = route.useSearch()
   const tab = useDeferredValue<Tab>(isTab(search.tab) ? search.tab : 'overview')
   const isAttempts = useDeferredValue(search.only === 'attempts')
-  const [generation, setGeneration] = useState(0)
-  const refresh = () => setGeneration((former) => former + 1)
-  const data = useLazyLoadQuery<userScreenQuery>(
+  const [data, refresh] = useScreenQuery<userScreenQuery>(
     graphql`
       query userScreenQuery(
         $userId: ID!
@@ -104,7 +103,6 @@ export function UserScreen() {
       events: tab === 'events',
       types: isAttempts ? SIGN_IN_EVENTS : null,
     },
-    { fetchKey: generation, fetchPolicy: 'store-and-network' },
   )
   const mayRead = useMay('events:read')
   const mayChange = useMayChange(data)

@@ -1,0 +1,54 @@
+import { useCallback, useEffect, useRef } from 'react'
+import { fetchQuery, useLazyLoadQuery, useRelayEnvironment } from 'react-relay/hooks'
+import type { GraphQLTaggedNode, OperationType, Subscription } from 'relay-runtime'
+import { notify } from './notices.tsx'
+
+/**
+ * The result of a screen's query, and a function that reads it again. When that fails, the screen stays as it is, with a
+ * message.
+ */
+export function useScreenQuery<Operation extends OperationType>(
+  query: GraphQLTaggedNode,
+  variables: Operation['variables'],
+): [Operation['response'], () => void] {
+  const environment = useRelayEnvironment()
+  const data = useLazyLoadQuery<Operation>(query, variables, { fetchPolicy: 'store-and-network' })
+  const reading = useRef<Subscription | null>(null)
+  const isStale = useRef(false)
+  const read = useRef(() => {})
+  read.current = () => {
+    // A reading that is under way may not see what has just changed.
+    if (reading.current) {
+      isStale.current = true
+      return
+    }
+    const end = () => {
+      reading.current = null
+      if (!isStale.current) return
+      isStale.current = false
+      // Relay gives the present result to those who ask before it is done with it.
+      setTimeout(() => read.current())
+    }
+    fetchQuery<Operation>(environment, query, variables).subscribe({
+      start: (subscription) => {
+        reading.current = subscription
+      },
+      complete: end,
+      error: ({ message }: Error) => {
+        notify(`The screen is not up to date: ${message}`)
+        end()
+      },
+    })
+  }
+  const key = JSON.stringify(variables)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: other variables are another screen
+  useEffect(
+    () => () => {
+      reading.current?.unsubscribe()
+      reading.current = null
+      isStale.current = false
+    },
+    [key],
+  )
+  return [data, useCallback(() => read.current(), [])]
+}
