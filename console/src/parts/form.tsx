@@ -9,6 +9,10 @@ export type InputProps = {
   'aria-invalid': true | undefined
 }
 
+/** The problems of a field and of its members. */
+export const findFieldProblems = (problem: Problem | null | undefined, name: string): Problem['fields'] =>
+  problem?.fields.filter(({ field }) => field === name || field.startsWith(`${name}.`)) ?? []
+
 /**
  * A labelled input with a hint and the problem that the server found in it. `name` is the name of the field in the input of
  * the mutation.
@@ -110,9 +114,9 @@ export function ProblemText({ problem, shown = [] }: { problem: Problem | null; 
 /** The text of a field of a submitted form, without spaces around it. */
 export const readText = (form: FormData, name: string): string => String(form.get(name) ?? '').trim()
 
-/** The lines of a field, without empty ones. */
-export const readLines = (form: FormData, name: string): string[] =>
-  readText(form, name)
+/** The lines of a text, without empty ones. */
+export const toLines = (text: string): string[] =>
+  text
     .split('\n')
     .map((line) => line.trim())
     .filter(Boolean)

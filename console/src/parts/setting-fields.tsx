@@ -1,5 +1,6 @@
 import { type ReactNode, useId, useState } from 'react'
-import { CheckField, Field } from './form.tsx'
+import { findUnit, UNITS, type Unit } from './durations.ts'
+import { CheckField, Field, findFieldProblems } from './form.tsx'
 import { type SettingName, type Settings, useSetting } from './settings-form.tsx'
 
 /** The settings whose value is of a type. */
@@ -61,16 +62,10 @@ export function NumberSetting({ name, hint }: Described<NamesOf<number>>) {
   )
 }
 
-const UNITS = { days: 86_400, hours: 3600, minutes: 60, seconds: 1 } as const
-type Unit = keyof typeof UNITS
-
-const findUnit = (seconds: number): Unit =>
-  (Object.keys(UNITS) as Unit[]).find((unit) => seconds > 0 && seconds % UNITS[unit] === 0) ?? 'hours'
-
 /** A number of seconds in the largest unit of which it is a multiple. */
 export function DurationSetting({ name, hint }: Described<NamesOf<number>>) {
   const { label, value, change, problem } = useValue<number | null>(name)
-  const [unit, setUnit] = useState(() => findUnit(value ?? 0))
+  const [unit, setUnit] = useState(() => (value ? findUnit(value) : 'hours'))
   const size = UNITS[unit]
   return (
     <Field label={label} name={name} hint={hint} problem={problem}>
@@ -197,7 +192,7 @@ export function SelectionSetting({
 }) {
   const id = useId()
   const { label, value, change, problem } = useValue<readonly string[]>(name)
-  const found = problem?.fields.filter(({ field }) => field === name || field.startsWith(`${name}.`)) ?? []
+  const found = findFieldProblems(problem, name)
   const names = isOrdered
     ? [...value, ...Object.keys(options).filter((option) => !value.includes(option))]
     : Object.keys(options)

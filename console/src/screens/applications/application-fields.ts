@@ -1,4 +1,5 @@
 import type { applicationSettings_client$data } from '../../generated/applicationSettings_client.graphql.ts'
+import { toLines } from '../../parts/form.tsx'
 import { hasSecret } from './kinds.ts'
 
 type ClientValues = Omit<applicationSettings_client$data, ' $fragmentType' | 'id' | 'appType' | 'updatedAt'>
@@ -255,12 +256,6 @@ export function toFormValue(setting: Setting, value: ClientValues[FieldName]): F
   if (Array.isArray(value)) return value.join('\n')
   return setting.as === 'json' ? JSON.stringify(value, null, 2) : String(value)
 }
-
-const toLines = (text: string): string[] =>
-  text
-    .split('\n')
-    .map((line) => line.trim())
-    .filter(Boolean)
 
 /** The value of the API for what was entered. Throws SyntaxError for JSON that is none. */
 export function toInputValue(setting: Setting, entered: FormValue): unknown {

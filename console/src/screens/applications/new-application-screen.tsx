@@ -3,7 +3,7 @@ import { type FormEvent, useEffect, useRef, useState } from 'react'
 import { graphql } from 'react-relay/hooks'
 import type { newApplicationScreenMutation } from '../../generated/newApplicationScreenMutation.graphql.ts'
 import { CopiedText } from '../../parts/copied-text.tsx'
-import { Field, ProblemText, readLines, readText } from '../../parts/form.tsx'
+import { Field, ProblemText, readText, toLines } from '../../parts/form.tsx'
 import { useProblemMutation } from '../../parts/mutation.ts'
 import { useMay } from '../../shell/viewer-scopes.ts'
 import './applications.css'
@@ -58,7 +58,7 @@ export function NewApplicationScreen() {
           name: readText(form, 'name'),
           appType: KINDS[kind].appType,
           type: 'LOGIN',
-          ...(isRedirected && { callbacks: readLines(form, 'callbacks') }),
+          ...(isRedirected && { callbacks: toLines(readText(form, 'callbacks')) }),
         },
       },
       ({ createClient }) => {

@@ -1,3 +1,5 @@
+import { findUnit, UNITS } from '../../parts/durations.ts'
+
 /** The settings that decide what a person meets, with the enums of the schema. */
 export type DescribedSettings = {
   signInMethods: readonly string[]
@@ -17,20 +19,13 @@ export type DescribedSettings = {
   accountDeletionDays: number
 }
 
-const UNITS = [
-  ['day', 86_400],
-  ['hour', 3600],
-  ['minute', 60],
-  ['second', 1],
-] as const
-
 const count = (number: number, unit: string): string =>
   `${number.toLocaleString('en')} ${unit}${number === 1 ? '' : 's'}`
 
 /** Seconds in the largest unit of which they are a multiple: "36 hours". */
 function describeDuration(seconds: number): string {
-  const [unit, size] = UNITS.find(([, size]) => seconds % size === 0) ?? UNITS[3]
-  return count(seconds / size, unit)
+  const unit = findUnit(seconds)
+  return count(seconds / UNITS[unit], unit.slice(0, -1))
 }
 
 const list = (words: readonly string[], type: 'conjunction' | 'disjunction' = 'disjunction'): string =>
