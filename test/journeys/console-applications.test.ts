@@ -178,10 +178,20 @@ describe.skipIf(noBrowser)('the applications of the console', () => {
   })
 
   test('names the setting that is not valid, and keeps the others', async ({
+    acme,
     newClient,
     openApplication,
   }) => {
-    const page = await openApplication(await newClient(), 'settings')
+    const spa = await newClient({ appType: 'single-page' })
+    const page = await openApplication(spa, 'settings')
+    const rotation = page.getByLabel('Rotate refresh tokens')
+    await rotation.uncheck()
+    await page.getByRole('button', { name: 'Save 1 change' }).click()
+    await page.locator('.check .field-problem').getByText('must be true').waitFor()
+    expect(await rotation.getAttribute('aria-invalid')).toBe('true')
+    await page.getByRole('button', { name: 'Discard' }).click()
+    const { id } = await newClient()
+    await page.goto(`${ORIGIN}/${acme}/console/applications/${id}?tab=settings`)
     await page.getByLabel('Lifetime of access tokens (seconds)').fill('1')
     await page.getByLabel('Its keys', { exact: true }).fill('{')
     await page.getByRole('button', { name: 'Save 2 changes' }).click()

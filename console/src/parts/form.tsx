@@ -30,63 +30,72 @@ export function Field({
   problem?: Problem | null
   children: (props: InputProps) => ReactNode
 }) {
-  const id = useId()
-  const found = problem?.fields.filter(({ field }) => field === name || field.startsWith(`${name}.`)) ?? []
-  const described = [hint && `${id}-hint`, found.length > 0 && `${id}-problem`].filter(Boolean).join(' ')
+  const { props, texts } = useDescription(name, hint, problem)
   return (
     <div className="field">
-      <label htmlFor={id}>{label}</label>
-      {children({
-        id,
-        name,
-        'aria-describedby': described || undefined,
-        'aria-invalid': found.length > 0 || undefined,
-      })}
-      {hint && (
-        <p className="hint" id={`${id}-hint`}>
-          {hint}
-        </p>
-      )}
-      {found.length > 0 && (
-        <p className="field-problem" id={`${id}-problem`}>
-          {found.map(({ description }) => description).join(' ')}
-        </p>
-      )}
+      <label htmlFor={props.id}>{label}</label>
+      {children({ ...props, name })}
+      {texts}
     </div>
   )
 }
 
-/** A checkbox with its label and what it does. */
+/** The hint and the problem of an input, and the attributes by which they describe it. */
+function useDescription(name: string | undefined, hint: ReactNode, problem: Problem | null | undefined) {
+  const id = useId()
+  const found = name === undefined ? [] : findFieldProblems(problem, name)
+  const described = [hint && `${id}-hint`, found.length > 0 && `${id}-problem`].filter(Boolean).join(' ')
+  return {
+    props: {
+      id,
+      'aria-describedby': described || undefined,
+      'aria-invalid': found.length > 0 || undefined,
+    } as const,
+    texts: (
+      <>
+        {hint && (
+          <p className="hint" id={`${id}-hint`}>
+            {hint}
+          </p>
+        )}
+        {found.length > 0 && (
+          <p className="field-problem" id={`${id}-problem`}>
+            {found.map(({ description }) => description).join(' ')}
+          </p>
+        )}
+      </>
+    ),
+  }
+}
+
+/** A checkbox with its label, what it does, and the problem that the server found in it. */
 export function CheckField({
   label,
   hint,
-  ...input
+  problem,
+  onChange,
+  ...attributes
 }: {
   label: string
   hint?: ReactNode
+  problem?: Problem | null
   name?: string
   defaultChecked?: boolean
   checked?: boolean
   disabled?: boolean
   onChange?: (isOn: boolean) => void
 }) {
-  const id = useId()
-  const { onChange, ...attributes } = input
+  const { props, texts } = useDescription(attributes.name, hint, problem)
   return (
     <div className="check">
       <input
         {...attributes}
+        {...props}
         type="checkbox"
-        id={id}
-        aria-describedby={hint ? `${id}-hint` : undefined}
         onChange={onChange && (({ target }) => onChange(target.checked))}
       />
-      <label htmlFor={id}>{label}</label>
-      {hint && (
-        <p className="hint" id={`${id}-hint`}>
-          {hint}
-        </p>
-      )}
+      <label htmlFor={props.id}>{label}</label>
+      {texts}
     </div>
   )
 }

@@ -101,8 +101,10 @@ export function DurationSetting({ name, hint }: Described<NamesOf<number>>) {
 }
 
 export function CheckSetting({ name, hint }: Described<NamesOf<boolean>>) {
-  const { label, value, change } = useValue<boolean>(name)
-  return <CheckField label={label} name={name} hint={hint} checked={value} onChange={change} />
+  const { label, value, change, problem } = useValue<boolean>(name)
+  return (
+    <CheckField label={label} name={name} hint={hint} problem={problem} checked={value} onChange={change} />
+  )
 }
 
 /** One of a few values, each with what it means. */

@@ -1,5 +1,14 @@
 import { useRouter } from '@tanstack/react-router'
-import { createContext, type FormEvent, type ReactNode, useContext, useEffect, useRef, useState } from 'react'
+import {
+  createContext,
+  type FormEvent,
+  type ReactNode,
+  useContext,
+  useEffect,
+  useId,
+  useRef,
+  useState,
+} from 'react'
 import { fetchQuery, graphql, useLazyLoadQuery, useRelayEnvironment } from 'react-relay/hooks'
 import type {
   settingsFormMutation,
@@ -91,6 +100,8 @@ type FormState = {
   /** Those of them that differ from what is saved. */
   changed: readonly SettingName[]
   problem: Problem | null
+  /** The settings that have a field at present, by the ids of their fields. */
+  shown: Map<string, SettingName>
   set: <Name extends SettingName>(name: Name, value: Settings[Name]) => void
 }
 
@@ -105,7 +116,12 @@ export function useSettings(): FormState {
 
 /** A setting: its label, its value in the form, and how it changes. */
 export function useSetting<Name extends SettingName>(name: Name) {
-  const { values, set, problem } = useSettings()
+  const { values, set, problem, shown } = useSettings()
+  const id = useId()
+  useEffect(() => {
+    shown.set(id, name)
+    return () => void shown.delete(id)
+  }, [shown, id, name])
   return {
     label: SETTING_LABELS[name],
     value: values[name],
@@ -256,6 +272,7 @@ function EditedSettings({
   `)
   const changed = SETTING_NAMES.filter((name) => name in edits && !isSame(edits[name], saved[name]))
   const isDirty = changed.length > 0
+  const [shown] = useState(() => new Map<string, SettingName>())
 
   /** The settings that the form knows to be saved: what differs from them is another administrator's. */
   const known = useRef(saved)
@@ -352,6 +369,7 @@ function EditedSettings({
         values: { ...saved, ...edits },
         changed,
         problem: save.problem,
+        shown,
         set: (name, value) => setEdits((former) => ({ ...former, [name]: value })),
       }}
     >
@@ -392,7 +410,7 @@ function EditedSettings({
             </fieldset>
             {(isDirty || save.problem) && (
               <div className="save-bar card">
-                <ProblemText problem={save.problem} shown={SETTING_NAMES} />
+                <ProblemText problem={save.problem} shown={[...shown.values()]} />
                 <p className="truncated">Not saved: {listLabels(changed)}</p>
                 <button type="button" className="button quiet" onClick={() => setEdits({})}>
                   Discard

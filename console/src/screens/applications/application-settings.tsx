@@ -207,7 +207,16 @@ function SettingInput({
 }) {
   const { name, label, hint } = setting
   if (typeof value === 'boolean')
-    return <CheckField label={label} hint={hint} name={name} checked={value} onChange={onEnter} />
+    return (
+      <CheckField
+        label={label}
+        hint={hint}
+        name={name}
+        problem={problem}
+        checked={value}
+        onChange={onEnter}
+      />
+    )
   return (
     <Field label={label} name={name} hint={hint} problem={problem}>
       {(props) => <TextInput setting={setting} props={props} value={value} onEnter={onEnter} />}

@@ -98,6 +98,8 @@ export function TextOverrides() {
       return texts[index] ? [texts[index].locale] : []
     }),
   )
+  /** Problems of all texts, which no field of one shows. */
+  const found = problem?.fields.filter(({ field }) => field === 'textOverrides') ?? []
   const describe = (tag: string): string => {
     const number = texts.filter((text) => text.locale === tag).length
     return `${PAGE_LANGUAGES[tag] ?? tag}${number > 0 ? ` (${number})` : ''}${faulty.has(tag) ? ' – not valid' : ''}`
@@ -124,6 +126,11 @@ export function TextOverrides() {
           <TextsOfLanguage locale={locale} shown={shown} />
         </Suspense>
       )}
+      {found.map(({ description }) => (
+        <p key={description} className="field-problem">
+          {description}
+        </p>
+      ))}
       <div>
         <button
           type="button"

@@ -177,6 +177,8 @@ function FieldEditor({
           </Field>
           <CheckField
             label="Required"
+            name={`${path}.required`}
+            problem={problem}
             checked={field.required}
             onChange={(required) => onChange({ ...field, required })}
           />
