@@ -168,8 +168,16 @@ describe.skipIf(noBrowser)('the applications of the console', () => {
     await save.click()
     await page.getByRole('alert').getByText('changed').waitFor()
     await page.getByRole('button', { name: 'Keep my entries' }).click()
+    await page.route('**/graphql', async (route) => {
+      if (route.request().postData()?.includes('updateClientMutation'))
+        await page.getByLabel('Description').fill('Later')
+      await route.continue()
+    })
     await save.click()
     await page.getByText('The settings are saved.').waitFor()
+    await page.getByRole('button', { name: 'Save 1 change' }).waitFor()
+    expect(await page.getByLabel('Description').inputValue()).toBe('Later')
+    expect(await page.locator('.changed').count()).toBe(0)
     expect(await getClient(ctx, client.id)).toMatchObject({
       name: 'After',
       description: 'Mine',

@@ -1,5 +1,6 @@
 import { describe, expect } from 'vitest'
 import { buildCallbackUrl } from '../../src/idps/callback-url.ts'
+import { updateIdentityProvider } from '../../src/idps/idps.ts'
 import { getSettings, updateSettings } from '../../src/tenants/settings.ts'
 import { noBrowser, ORIGIN } from '../support/browser.ts'
 import { assertAccessible, test as base, prepareConsole, SHOWN } from '../support/console-journey.ts'
@@ -208,6 +209,7 @@ describe.skipIf(noBrowser)('the settings in the console', () => {
 
   test('add an identity provider, say what it lacks, test it, and delete it by its name', async ({
     acme,
+    ctx,
     openConsole,
     upstream,
   }) => {
@@ -226,11 +228,29 @@ describe.skipIf(noBrowser)('the settings in the console', () => {
     await page.getByLabel('Client secret').fill('wrong')
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByText('Complete').first().waitFor(SHOWN)
+    const name = page.getByLabel('Name on the button')
+    await name.fill('Mine')
+    await updateIdentityProvider(ctx, 'partner', { name: 'Theirs' })
+    await page.getByText('Somebody else has changed Name on the button meanwhile.').waitFor(SHOWN)
+    expect(await name.inputValue()).toBe('Mine')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('alert').getByText('changed').waitFor()
+    await page.getByRole('button', { name: 'Show theirs' }).click()
+    expect(await name.inputValue()).toBe('Theirs')
+    await name.fill('Partner')
     await page.getByRole('button', { name: 'Test' }).click()
     await page.getByText('A sign-in fails.').waitFor(SHOWN)
     await page.getByLabel('Client secret').fill(upstream.client.clientSecret)
+    await page.route('**/graphql', async (route) => {
+      if (route.request().postData()?.includes('providerFormUpdateMutation'))
+        await name.fill('Typed meanwhile')
+      await route.continue()
+    })
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByText('Partner is saved.').first().waitFor()
+    await page.unroute('**/graphql')
+    expect(await name.inputValue()).toBe('Typed meanwhile')
+    await page.getByRole('button', { name: 'Discard' }).click()
     await page.getByRole('button', { name: 'Test' }).click()
     await page.getByText('Nothing failed.').waitFor(SHOWN)
     await photograph(page, 'console-provider')

@@ -18,6 +18,7 @@ import type { settingsFormQuery, settingsFormQuery$data } from '../generated/set
 import type { settingsFormSubscription } from '../generated/settingsFormSubscription.graphql.ts'
 import { useMay } from '../shell/viewer-scopes.ts'
 import { Dialog } from './dialog.tsx'
+import { dropSent } from './edits.ts'
 import { ProblemText } from './form.tsx'
 import { useLive } from './live-events.ts'
 import { useProblemMutation } from './mutation.ts'
@@ -334,12 +335,7 @@ function EditedSettings({
       ({ updateTenantSettings }) => {
         known.current = updateTenantSettings?.tenant?.settings ?? known.current
         // What was typed while the save was under way is kept.
-        setEdits((typed) =>
-          pick(
-            typed,
-            SETTING_NAMES.filter((name) => name in typed && typed[name] !== sent[name]),
-          ),
-        )
+        setEdits((typed) => dropSent(typed, sent))
         setNews(null)
         settle(null)
         onDone?.()

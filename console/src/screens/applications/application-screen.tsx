@@ -7,6 +7,7 @@ import type { applicationScreenQuery } from '../../generated/applicationScreenQu
 import type { applicationScreenSubscription } from '../../generated/applicationScreenSubscription.graphql.ts'
 import { CopiedText } from '../../parts/copied-text.tsx'
 import { ConfirmedButton } from '../../parts/dialog.tsx'
+import type { Edits } from '../../parts/edits.ts'
 import { useLive } from '../../parts/live-events.ts'
 import { useProblemMutation } from '../../parts/mutation.ts'
 import { notify } from '../../parts/notices.tsx'
@@ -18,7 +19,7 @@ import { EventList } from '../log/event-list.tsx'
 import { ApplicationSecrets } from './application-secrets.tsx'
 import { ApplicationSessions } from './application-sessions.tsx'
 import './applications.css'
-import { ApplicationSettings, type Edits, KindChange } from './application-settings.tsx'
+import { ApplicationSettings, type ClientForm, KindChange } from './application-settings.tsx'
 import {
   describeAppType,
   describeRegistration,
@@ -45,7 +46,7 @@ export function ApplicationScreen() {
 function Application({ clientId }: { clientId: string }) {
   const { tab } = route.useSearch()
   const navigate = useNavigate()
-  const [edits, setEdits] = useState<Edits>(null)
+  const [edits, setEdits] = useState<Edits<ClientForm>>(null)
   const [data, refresh] = useScreenQuery<applicationScreenQuery>(
     graphql`
       query applicationScreenQuery($clientId: ID!) {

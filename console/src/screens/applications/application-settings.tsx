@@ -1,10 +1,12 @@
-import { type FormEvent, useState } from 'react'
+import { type Dispatch, type FormEvent, type SetStateAction, useState } from 'react'
 import { graphql, useFragment } from 'react-relay/hooks'
 import type {
   applicationSettings_client$data,
   applicationSettings_client$key,
 } from '../../generated/applicationSettings_client.graphql.ts'
+import { ChangedMeanwhile } from '../../parts/changed-meanwhile.tsx'
 import { ConfirmedButton } from '../../parts/dialog.tsx'
+import { addEdits, type Edits, listChanged, type Saved, settleEdits } from '../../parts/edits.ts'
 import { CheckField, Field, type InputProps, ProblemText } from '../../parts/form.tsx'
 import { notify } from '../../parts/notices.tsx'
 import type { Problem } from '../../parts/result.ts'
@@ -22,15 +24,20 @@ import { APP_TYPES, type AppType, hasSecret } from './kinds.ts'
 import { useUpdateClient } from './update-client.ts'
 
 const SETTINGS = GROUPS.flatMap(({ settings }) => settings)
+const LABELS = Object.fromEntries(SETTINGS.map(({ name, label }) => [name, label])) as Record<
+  FieldName,
+  string
+>
 
-/**
- * What the person has entered, and the client as it was then. Everything else in the form follows the client, so that a
- * change by somebody else is neither hidden nor overwritten.
- */
-export type Edits = {
-  values: Partial<Record<FieldName, FormValue>>
-  since: applicationSettings_client$data
-} | null
+/** The settings as the form has them. */
+export type ClientForm = Record<FieldName, FormValue>
+
+const toSaved = (client: Omit<applicationSettings_client$data, ' $fragmentType'>): Saved<ClientForm> => ({
+  values: Object.fromEntries(
+    SETTINGS.map((setting) => [setting.name, toFormValue(setting, client[setting.name])]),
+  ) as ClientForm,
+  updatedAt: client.updatedAt,
+})
 
 /** The settings of an application. `edits` outlive the tab. */
 export function ApplicationSettings({
@@ -39,8 +46,8 @@ export function ApplicationSettings({
   setEdits,
 }: {
   client: applicationSettings_client$key
-  edits: Edits
-  setEdits: (edits: Edits) => void
+  edits: Edits<ClientForm>
+  setEdits: Dispatch<SetStateAction<Edits<ClientForm>>>
 }) {
   const client = useFragment(
     graphql`
@@ -87,18 +94,10 @@ export function ApplicationSettings({
   const mayWrite = useMay('clients:write')
   const [malformed, setMalformed] = useState<Problem | null>(null)
   const update = useUpdateClient()
-  const changed = SETTINGS.filter(
-    (setting) =>
-      edits !== null &&
-      toFormValue(setting, client[setting.name]) !== toFormValue(setting, edits.since[setting.name]),
-  )
+  const saved = toSaved(client)
+  const changed = listChanged(edits, saved)
   const problem = malformed ?? update.problem
-  const enter = (setting: Setting, value: FormValue) => {
-    const { [setting.name]: _, ...others } = edits?.values ?? {}
-    const isSame = value === toFormValue(setting, client[setting.name])
-    const values = isSame ? others : { ...others, [setting.name]: value }
-    setEdits(Object.keys(values).length === 0 ? null : { values, since: edits?.since ?? client })
-  }
+  const offered = SETTINGS.filter((setting) => isOffered(setting, client.appType))
   const submit = (event: FormEvent) => {
     event.preventDefault()
     if (!edits || update.isRunning) return
@@ -118,8 +117,9 @@ export function ApplicationSettings({
     setMalformed(null)
     // A change of something else, such as the secret, is not a conflict.
     const expectedUpdatedAt = changed.length > 0 ? edits.since.updatedAt : client.updatedAt
-    update.run({ input: { clientId: client.id, expectedUpdatedAt, ...fields } }, () => {
-      setEdits(null)
+    update.run({ input: { clientId: client.id, expectedUpdatedAt, ...fields } }, ({ updateClient }) => {
+      const answer = updateClient?.client ?? client
+      setEdits((former) => settleEdits(former, edits.values, toSaved(answer)))
       notify('The settings are saved.')
     })
   }
@@ -127,49 +127,26 @@ export function ApplicationSettings({
   return (
     <form onSubmit={submit} noValidate>
       {edits && changed.length > 0 && (
-        <div className="card changed" role="status">
-          <p>
-            Somebody else has changed {changed.map(({ label }) => label).join(', ')} meanwhile. What you
-            entered is kept.
-          </p>
-          <ul>
-            {changed
-              .filter(({ name }) => edits.values[name] !== undefined)
-              .map((setting) => (
-                <li key={setting.name}>
-                  {setting.label} is now{' '}
-                  <code>{String(toFormValue(setting, client[setting.name])) || 'empty'}</code>
-                </li>
-              ))}
-          </ul>
-          <div className="actions">
-            <button
-              type="button"
-              className="button quiet"
-              onClick={() => setEdits({ ...edits, since: client })}
-            >
-              Keep my entries
-            </button>
-            <button type="button" className="button quiet" onClick={() => setEdits(null)}>
-              Show theirs
-            </button>
-          </div>
-        </div>
+        <ChangedMeanwhile edits={edits} saved={saved} labels={LABELS} setEdits={setEdits} />
       )}
       {GROUPS.map(({ title, settings }) => {
-        const offered = settings.filter((setting) => isOffered(setting, client.appType))
+        const shown = settings.filter((setting) => offered.includes(setting))
         return (
-          offered.length > 0 && (
+          shown.length > 0 && (
             <section key={title} className="card">
               <h2>{title}</h2>
               <fieldset className="settings" disabled={!mayWrite} aria-label={title}>
-                {offered.map((setting) => (
+                {shown.map((setting) => (
                   <SettingInput
                     key={setting.name}
                     setting={setting}
-                    value={edits?.values[setting.name] ?? toFormValue(setting, client[setting.name])}
+                    value={edits?.values[setting.name] ?? saved.values[setting.name]}
                     problem={problem}
-                    onEnter={(value) => enter(setting, value)}
+                    onEnter={(value) =>
+                      setEdits((former) =>
+                        addEdits(former, { [setting.name]: value }, { saved, isSaving: update.isRunning }),
+                      )
+                    }
                   />
                 ))}
               </fieldset>
@@ -179,7 +156,7 @@ export function ApplicationSettings({
       })}
       {edits && (
         <div className="save-bar">
-          <ProblemText problem={problem} shown={SETTINGS.map(({ name }) => name)} />
+          <ProblemText problem={problem} shown={offered.map(({ name }) => name)} />
           <div className="actions">
             <button type="submit" className="button" disabled={update.isRunning}>
               Save {count} {count === 1 ? 'change' : 'changes'}

@@ -9,7 +9,7 @@ export const useUpdateClient = () =>
       updateClient(input: $input) {
         ... on UpdateClientPayload {
           client {
-            ...applicationSettings_client
+            ...applicationSettings_client @relay(mask: false)
             ...rejections_client
           }
         }

@@ -7,8 +7,10 @@ import type {
   providerFormUpdateMutation,
   providerFormUpdateMutation$variables,
 } from '../../generated/providerFormUpdateMutation.graphql.ts'
+import { ChangedMeanwhile } from '../../parts/changed-meanwhile.tsx'
 import { CopiedText } from '../../parts/copied-text.tsx'
-import { CheckField, Field, ProblemText } from '../../parts/form.tsx'
+import { addEdits, type Edits, type Saved, settleEdits } from '../../parts/edits.ts'
+import { CheckField, Field, ProblemText, toLines } from '../../parts/form.tsx'
 import { useProblemMutation } from '../../parts/mutation.ts'
 import { notify } from '../../parts/notices.tsx'
 import type { Problem } from '../../parts/result.ts'
@@ -73,17 +75,28 @@ type Draft = Record<TextName | 'name' | 'entry' | 'copyClaims' | 'idTokenSigning
   Record<'domains' | 'claims' | 'trustAcr' | 'trustAmr', string> &
   Record<'trustEmail' | 'usePkce' | 'expectNonce' | 'keepTokens' | 'upstreamLogout', boolean>
 
+const LABELS: Readonly<Record<keyof Draft, string>> = {
+  ...TEXT_LABELS,
+  name: 'Name on the button',
+  entry: 'Who may enter',
+  domains: 'Domains',
+  trustEmail: 'Its e-mail addresses are verified',
+  idTokenSigningAlg: 'Algorithm of ID tokens',
+  copyClaims: 'Claims are copied',
+  claims: 'Copied claims',
+  trustAcr: 'Trusted levels',
+  trustAmr: 'Trusted methods',
+  usePkce: 'Use PKCE',
+  expectNonce: 'Expect the nonce',
+  keepTokens: 'Keep its tokens',
+  upstreamLogout: 'Sign out there as well',
+}
+
 const toPairs = (object: Record<string, unknown> | null | undefined): string =>
   Object.entries(object ?? {})
     .filter(([, value]) => value !== null)
     .map(([name, value]) => `${name} = ${String(value)}`)
     .join('\n')
-
-const toLines = (text: string): string[] =>
-  text
-    .split('\n')
-    .map((line) => line.trim())
-    .filter(Boolean)
 
 /** Lines of "name = value" as an object; null when there are none. */
 function parsePairs(text: string): Record<string, string> | null {
@@ -120,6 +133,11 @@ const toDraft = (provider: Partial<Provider>): Draft => ({
   expectNonce: provider.expectNonce ?? true,
   keepTokens: provider.keepTokens ?? false,
   upstreamLogout: provider.upstreamLogout ?? false,
+})
+
+const toSaved = (provider: Provider): Saved<Draft> => ({
+  values: toDraft(provider),
+  updatedAt: provider.updatedAt,
 })
 
 /** The members of the input for what was edited. */
@@ -167,6 +185,18 @@ const FURTHER_TEXTS: readonly TextName[] = [
   'idTokenSigningKey',
 ]
 
+/** The texts of a type: those that it needs, and the others. */
+function splitTexts(type: string): { fields: readonly TextName[]; further: TextName[] } {
+  const fields = PROVIDER_TYPES[type]?.fields ?? []
+  return { fields, further: FURTHER_TEXTS.filter((name) => !fields.includes(name)) }
+}
+
+/** The members that the form of a type has. */
+function listMembers(type: string): string[] {
+  const texts: string[] = Object.values(splitTexts(type)).flat()
+  return Object.keys(LABELS).filter((name) => !(name in TEXT_LABELS) || texts.includes(name))
+}
+
 type Editing = {
   draft: Draft
   problem: Problem | null
@@ -178,16 +208,14 @@ function TextEditor({
   editing: { draft, problem, set },
   hint,
   isMultiline = false,
-  label = TEXT_LABELS[name as TextName],
 }: {
   name: TextName | 'name' | 'domains' | 'claims' | 'trustAcr' | 'trustAmr'
   editing: Editing
   hint?: ReactNode
   isMultiline?: boolean
-  label?: string
 }) {
   return (
-    <Field label={label} name={name} hint={hint} problem={problem}>
+    <Field label={LABELS[name]} name={name} hint={hint} problem={problem}>
       {(props) => {
         const attributes = {
           ...props,
@@ -204,17 +232,15 @@ function TextEditor({
 
 function ChoiceEditor({
   name,
-  label,
   options,
   editing: { draft, problem, set },
 }: {
   name: 'entry' | 'copyClaims' | 'idTokenSigningAlg'
-  label: string
   options: Readonly<Record<string, string>>
   editing: Editing
 }) {
   return (
-    <Field label={label} name={name} problem={problem}>
+    <Field label={LABELS[name]} name={name} problem={problem}>
       {(props) => (
         <select {...props} value={draft[name]} onChange={({ target }) => set({ [name]: target.value })}>
           {Object.entries(options).map(([value, text]) => (
@@ -228,34 +254,24 @@ function ChoiceEditor({
   )
 }
 
-function CheckEditor({
+const CheckEditor = ({
   name,
-  label,
   hint,
   editing: { draft, problem, set },
 }: {
   name: 'trustEmail' | 'usePkce' | 'expectNonce' | 'keepTokens' | 'upstreamLogout'
-  label: string
   hint: string
   editing: Editing
-}) {
-  const found = problem?.fields.filter(({ field }) => field === name) ?? []
-  return (
-    <div>
-      <CheckField
-        label={label}
-        hint={hint}
-        checked={draft[name]}
-        onChange={(isOn) => set({ [name]: isOn })}
-      />
-      {found.map(({ description }) => (
-        <p key={description} className="field-problem">
-          {description}
-        </p>
-      ))}
-    </div>
-  )
-}
+}) => (
+  <CheckField
+    label={LABELS[name]}
+    name={name}
+    hint={hint}
+    problem={problem}
+    checked={draft[name]}
+    onChange={(isOn) => set({ [name]: isOn })}
+  />
+)
 
 /** The hint of a secret that is stored and never shown. */
 const describeSecret = (isStored: boolean | undefined): string | undefined =>
@@ -271,8 +287,7 @@ function ProviderFields({
   provider: Partial<Provider>
   editing: Editing
 }) {
-  const fields = PROVIDER_TYPES[type]?.fields ?? []
-  const further = FURTHER_TEXTS.filter((name) => !fields.includes(name))
+  const { fields, further } = splitTexts(type)
   const stored: Partial<Record<TextName, boolean | undefined>> = {
     clientSecret: provider.hasClientSecret,
     idTokenSigningKey: provider.hasIdTokenSigningKey,
@@ -289,75 +304,53 @@ function ProviderFields({
   const isFaulty = editing.problem?.fields.some(({ field }) => !fields.includes(field as TextName)) ?? false
   return (
     <>
-      <TextEditor name="name" label="Name on the button" editing={editing} />
+      <TextEditor name="name" editing={editing} />
       {fields.map(show)}
-      <ChoiceEditor name="entry" label="Who may enter" options={ENTRIES} editing={editing} />
+      <ChoiceEditor name="entry" options={ENTRIES} editing={editing} />
       <TextEditor
         name="domains"
-        label="Domains"
         isMultiline
         editing={editing}
         hint="One a line. The first page leads addresses at these domains to the provider."
       />
-      <CheckEditor
-        name="trustEmail"
-        label="Its e-mail addresses are verified"
-        hint="Required for domains."
-        editing={editing}
-      />
+      <CheckEditor name="trustEmail" hint="Required for domains." editing={editing} />
       <details open={isFaulty || undefined}>
         <summary>Endpoints, claims and protocol</summary>
         <div className="form further">
           {further.map(show)}
-          <ChoiceEditor
-            name="idTokenSigningAlg"
-            label="Algorithm of ID tokens"
-            options={ALGORITHM_OPTIONS}
-            editing={editing}
-          />
-          <ChoiceEditor name="copyClaims" label="Claims are copied" options={COPY_TIMES} editing={editing} />
+          <ChoiceEditor name="idTokenSigningAlg" options={ALGORITHM_OPTIONS} editing={editing} />
+          <ChoiceEditor name="copyClaims" options={COPY_TIMES} editing={editing} />
           <TextEditor
             name="claims"
-            label="Copied claims"
             isMultiline
             editing={editing}
             hint="The claim of each field, such as picture = avatar_url, one a line; the standard claims when empty."
           />
           <TextEditor
             name="trustAcr"
-            label="Trusted levels"
             isMultiline
             editing={editing}
             hint="The acr here of each acr there, such as gold = urn:vestibule:mfa, one a line."
           />
           <TextEditor
             name="trustAmr"
-            label="Trusted methods"
             isMultiline
             editing={editing}
             hint="Values of amr that count here, such as mfa, one a line."
           />
-          <CheckEditor
-            name="usePkce"
-            label="Use PKCE"
-            hint="Off for a provider that rejects it."
-            editing={editing}
-          />
+          <CheckEditor name="usePkce" hint="Off for a provider that rejects it." editing={editing} />
           <CheckEditor
             name="expectNonce"
-            label="Expect the nonce"
             hint="Off for a provider that leaves it out of ID tokens."
             editing={editing}
           />
           <CheckEditor
             name="keepTokens"
-            label="Keep its tokens"
             hint="Encrypted, for calls of its APIs. Off deletes them."
             editing={editing}
           />
           <CheckEditor
             name="upstreamLogout"
-            label="Sign out there as well"
             hint="Users who sign out here are signed out there too."
             editing={editing}
           />
@@ -369,17 +362,19 @@ function ProviderFields({
 
 const Actions = ({
   problem,
+  shown,
   isRunning,
   label,
   children,
 }: {
   problem: Problem | null
+  shown: readonly string[]
   isRunning: boolean
   label: string
   children?: ReactNode
 }) => (
   <>
-    <ProblemText problem={problem} shown={[...Object.keys(toDraft({})), 'id']} />
+    <ProblemText problem={problem} shown={shown} />
     <div className="actions">
       <button type="submit" className="button" disabled={isRunning}>
         {label}
@@ -476,7 +471,12 @@ export function NewProvider({
           </div>
         )}
         <ProviderFields type={type} provider={{}} editing={editing} />
-        <Actions problem={create.problem} isRunning={create.isRunning} label="Add">
+        <Actions
+          problem={create.problem}
+          shown={['id', ...listMembers(type)]}
+          isRunning={create.isRunning}
+          label="Add"
+        >
           <button type="button" className="button quiet" onClick={onCancel}>
             Cancel
           </button>
@@ -489,7 +489,7 @@ export function NewProvider({
 
 /** The form of a provider. It sends what was changed. */
 export function EditedProvider({ provider }: { provider: Provider }) {
-  const [edits, setEdits] = useState<Partial<Draft>>({})
+  const [edits, setEdits] = useState<Edits<Draft>>(null)
   const update = useProblemMutation<providerFormUpdateMutation>(graphql`
     mutation providerFormUpdateMutation($input: UpdateIdentityProviderInput!) {
       updateIdentityProvider(input: $input) {
@@ -503,41 +503,48 @@ export function EditedProvider({ provider }: { provider: Provider }) {
     }
   `)
   const form = useFocusedProblem(update.problem)
-  const saved = toDraft(provider)
-  const changed = Object.fromEntries(
-    Object.entries(edits).filter(([name, value]) => value !== saved[name as keyof Draft]),
-  )
-  const isDirty = Object.keys(changed).length > 0
+  const saved = toSaved(provider)
   const submit = (event: FormEvent): void => {
     event.preventDefault()
-    if (!isDirty) return
+    if (!edits || update.isRunning) return
+    const { values, since } = edits
     update.run(
-      { input: { idpId: provider.id, expectedUpdatedAt: provider.updatedAt, ...toInput(changed) } },
-      () => {
-        setEdits({})
+      { input: { idpId: provider.id, expectedUpdatedAt: since.updatedAt, ...toInput(values) } },
+      ({ updateIdentityProvider }) => {
+        const answer = updateIdentityProvider?.identityProvider ?? provider
+        setEdits((former) => settleEdits(former, values, toSaved(answer)))
         notify(`${provider.name} is saved.`)
       },
     )
   }
   return (
     <form ref={form} onSubmit={submit} noValidate>
+      {edits && edits.since.updatedAt !== provider.updatedAt && (
+        <ChangedMeanwhile edits={edits} saved={saved} labels={LABELS} setEdits={setEdits} />
+      )}
       <ProviderFields
         type={provider.type}
         provider={provider}
         editing={{
-          draft: { ...saved, ...edits },
+          draft: { ...saved.values, ...edits?.values },
           problem: update.problem,
-          set: (changes) => setEdits((former) => ({ ...former, ...changes })),
+          set: (changes) =>
+            setEdits((former) => addEdits(former, changes, { saved, isSaving: update.isRunning })),
         }}
       />
-      <Actions problem={update.problem} isRunning={update.isRunning || !isDirty} label="Save">
-        {isDirty && (
-          <button type="button" className="button quiet" onClick={() => setEdits({})}>
+      <Actions
+        problem={update.problem}
+        shown={listMembers(provider.type)}
+        isRunning={update.isRunning || !edits}
+        label="Save"
+      >
+        {edits && (
+          <button type="button" className="button quiet" onClick={() => setEdits(null)}>
             Discard
           </button>
         )}
       </Actions>
-      {isDirty && <LeavingGuard isInSearch />}
+      {edits && <LeavingGuard isInSearch />}
     </form>
   )
 }

@@ -5,6 +5,7 @@ import type {
   UpdateUserInput,
   userProfileSaveMutation,
 } from '../../generated/userProfileSaveMutation.graphql.ts'
+import { dropSent } from '../../parts/edits.ts'
 import { ProblemText } from '../../parts/form.tsx'
 import { useProblemMutation } from '../../parts/mutation.ts'
 import { notify } from '../../parts/notices.tsx'
@@ -22,7 +23,7 @@ import {
 } from './profile-fields.tsx'
 
 /** The fields of a user as the texts that inputs have. */
-function toValues(user: userProfile_user$data): Values {
+function toValues(user: Omit<userProfile_user$data, ' $fragmentType'>): Values {
   const read = ({ name, kind }: ProfileField): string => {
     const [member = '', part] = name.split('.')
     const value = (user as Record<string, unknown>)[member]
@@ -90,8 +91,7 @@ export function UserProfile({
       updateUser(input: $input) {
         ... on UpdateUserPayload {
           user {
-            id
-            ...userProfile_user
+            ...userProfile_user @relay(mask: false)
           }
         }
         ...result_problem @alias(as: "problem") @relay(mask: false)
@@ -116,7 +116,9 @@ export function UserProfile({
   const broken = findJsonProblems(entered)
   const change = (name: string, text: string): void => {
     if (!isChanged) setBase(current)
-    setEntered(({ [name]: _, ...rest }) => (text === before[name] ? rest : { ...rest, [name]: text }))
+    // The value of before is no entry, unless the save under way replaces it.
+    const isEntry = save.isRunning || text !== before[name]
+    setEntered(({ [name]: _, ...rest }) => (isEntry ? { ...rest, [name]: text } : rest))
   }
   const reset = () => {
     setEntered({})
@@ -129,8 +131,10 @@ export function UserProfile({
     const input = { ...toInput(mine), userId: user.id, expectedUpdatedAt: user.updatedAt } as UpdateUserInput
     save.run(
       { input },
-      () => {
-        reset()
+      ({ updateUser }) => {
+        setBase(toValues(updateUser?.user ?? user))
+        setEntered((typed) => dropSent(typed, entered))
+        setKept({})
         notify('The profile is saved.')
       },
       ({ fields }) => fields.some(({ field }) => field === 'expectedUpdatedAt') && onConflict(),
