@@ -125,7 +125,7 @@ describe.skipIf(noBrowser)('the applications of the console', () => {
     expect(await use(first, second, third)).toEqual([401, 401, 200])
   })
 
-  test('shows a rejected request at once, and adds the address that it lacked', async ({
+  test('shows a rejected request at once, and adds the address that it lacked, until that is undone', async ({
     acme,
     app,
     newClient,
@@ -146,8 +146,16 @@ describe.skipIf(noBrowser)('the applications of the console', () => {
     await page.getByText('Added since').waitFor()
     expect((await authorize()).status).not.toBe(400)
     await page.getByRole('button', { name: 'Undo' }).click()
-    await page.getByRole('button', { name: 'Add this redirect URI' }).waitFor()
+    await page.getByRole('button', { name: 'Add this redirect URI' }).click()
     expect((await authorize()).status).toBe(400)
+    await page.getByRole('button', { name: 'Add', exact: true }).click()
+    await page.getByText('Added since').first().waitFor()
+    await page.getByRole('link', { name: 'Start', exact: true }).click()
+    const theirs = [given, 'https://theirs.example/callback']
+    await updateClient(createPlatformCtx(acme), client.id, { callbacks: theirs })
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await page.getByText(/^Not undone: /).waitFor()
+    expect((await getClient(createPlatformCtx(acme), client.id)).callbacks).toEqual(theirs)
   })
 
   test('keeps what is typed when another administrator changes the same application', async ({

@@ -140,7 +140,7 @@ describe.skipIf(noBrowser)('the settings in the console', () => {
     expect(await page.getByRole('button', { name: 'Save' }).count()).toBe(0)
   })
 
-  test('are not saved over a change that the screen does not show yet, nor left without a question', async ({
+  test('are neither saved nor undone over a change that the screen does not show yet, nor left without a question', async ({
     ctx,
     openConsole,
   }) => {
@@ -159,6 +159,10 @@ describe.skipIf(noBrowser)('the settings in the console', () => {
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByText(/^Saved: Help page\./).waitFor()
     expect((await getSettings(ctx)).supportUrl).toBe('https://acme.example/second')
+    await updateSettings(ctx, { supportUrl: 'https://acme.example/third' })
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await page.getByText(/^Not undone: /).waitFor()
+    expect((await getSettings(ctx)).supportUrl).toBe('https://acme.example/third')
     await page.getByLabel('Days for which the log is kept').fill('30')
     await page.getByRole('link', { name: 'Users' }).click()
     await page.getByRole('button', { name: 'Stay' }).click()

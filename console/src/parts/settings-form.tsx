@@ -322,7 +322,11 @@ function EditedSettings({
     },
   })
 
-  const send = (sent: Partial<Settings>, expectedUpdatedAt?: string, onDone?: () => void): void => {
+  const send = (
+    sent: Partial<Settings>,
+    expectedUpdatedAt: string | undefined,
+    { onDone, onProblem }: { onDone?: (updatedAt?: string) => void; onProblem?: (problem: Problem) => void },
+  ): void => {
     isSaving.current = true
     const settle = (fallback: string | null): void => {
       isSaving.current = false
@@ -338,19 +342,26 @@ function EditedSettings({
         setEdits((typed) => dropSent(typed, sent))
         setNews(null)
         settle(null)
-        onDone?.()
+        onDone?.(updateTenantSettings?.tenant?.updatedAt)
       },
-      // Of a conflict, the event may not have arrived yet.
-      () => settle('Somebody'),
+      (problem) => {
+        // Of a conflict, the event may not have arrived yet.
+        settle('Somebody')
+        onProblem?.(problem)
+      },
     )
   }
   const submit = (event: FormEvent): void => {
     event.preventDefault()
     if (!isDirty || save.isRunning) return
     const former = pick(saved, changed)
-    send(pick(edits, changed), tenant.updatedAt, () =>
-      notify(`Saved: ${listLabels(changed)}.`, () => send(former)),
-    )
+    send(pick(edits, changed), tenant.updatedAt, {
+      onDone: (updatedAt) =>
+        notify(`Saved: ${listLabels(changed)}.`, () =>
+          // The screen may be left by then, and its form with it.
+          send(former, updatedAt, { onProblem: ({ message }) => notify(`Not undone: ${message}`) }),
+        ),
+    })
   }
   useEffect(() => {
     if (!save.problem) return

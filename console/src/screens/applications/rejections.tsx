@@ -89,9 +89,13 @@ export function Rejections({
     const change = (urls: readonly string[], expectedUpdatedAt?: string) => ({
       input: { clientId: client.id, [member]: urls, expectedUpdatedAt },
     })
-    update.run(change([...former, url], client.updatedAt), () => {
+    update.run(change([...former, url], client.updatedAt), ({ updateClient }) => {
       setMissing(null)
-      notify(`The ${MEMBERS[member]} is added.`, () => update.run(change(former)))
+      notify(`The ${MEMBERS[member]} is added.`, () =>
+        update.run(change(former, updateClient?.client?.updatedAt), undefined, ({ message }) =>
+          notify(`Not undone: ${message}`),
+        ),
+      )
     })
   }
   return (
