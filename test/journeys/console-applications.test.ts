@@ -93,15 +93,22 @@ describe.skipIf(noBrowser)('the applications of the console', () => {
     expect(errors).toEqual([])
   })
 
-  test('shows a secret once, and rotates it with overlap and without', async ({ openConsole, useSecret }) => {
+  test('shows a secret until it is stored, and rotates it with overlap and without', async ({
+    openConsole,
+    useSecret,
+  }) => {
     const { page } = await openConsole('admin', '/applications/new')
     await page.getByLabel('Machine to machine').check()
     await page.getByLabel('Name').fill('Night job')
     await page.getByRole('button', { name: 'Create' }).click()
     await page.getByRole('heading', { name: 'Night job is created' }).waitFor()
     const id = await readId(page)
-    const storeSecret = async (): Promise<string> => {
+    const storeSecret = async (otherPlace: string): Promise<string> => {
       const secret = await readSecret(page)
+      await page.getByRole('link', { name: otherPlace, exact: true }).click()
+      await page.getByRole('dialog').getByText('Nothing shows it again.').waitFor()
+      await page.getByRole('button', { name: 'Stay' }).click()
+      expect(await readSecret(page)).toBe(secret)
       const next = page.getByRole('button', { name: 'Continue' })
       expect(await next.isDisabled()).toBe(true)
       await page.getByLabel('I have stored it').check()
@@ -110,14 +117,14 @@ describe.skipIf(noBrowser)('the applications of the console', () => {
       return secret
     }
     const use = (...secrets: string[]) => Promise.all(secrets.map((secret) => useSecret(id, secret)))
-    const first = await storeSecret()
+    const first = await storeSecret('Applications')
     expect(await use(first)).toEqual([200])
     await page.getByRole('link', { name: 'Secret' }).click()
     const rotate = async (overlap: string): Promise<string> => {
       await page.getByRole('button', { name: 'Rotate the secret' }).click()
       await page.getByLabel('The present secret works for').selectOption({ label: overlap })
       await page.getByRole('dialog').getByRole('button', { name: 'Rotate the secret' }).click()
-      return storeSecret()
+      return storeSecret('Overview')
     }
     const second = await rotate('An hour')
     expect(await use(first, second)).toEqual([200, 200])

@@ -456,7 +456,15 @@ const toInput = (settings: Partial<Settings>): Input => trimLines(settings) as I
  * Asks before the screen, or the page, is left with changes that are not saved. `isInSearch`: the search of the URL says
  * which object is edited.
  */
-export function LeavingGuard({ isInSearch = false }: { isInSearch?: boolean }) {
+export function LeavingGuard({
+  isInSearch = false,
+  title = 'Leave without saving?',
+  children = 'What you have changed here is lost.',
+}: {
+  isInSearch?: boolean
+  title?: string
+  children?: string
+}) {
   const { history } = useRouter()
   const [answer, setAnswer] = useState<((stays: boolean) => void) | null>(null)
   useEffect(
@@ -478,8 +486,8 @@ export function LeavingGuard({ isInSearch = false }: { isInSearch?: boolean }) {
   )
   if (!answer) return null
   return (
-    <Dialog title="Leave without saving?" onClose={() => answer(true)}>
-      <p>What you have changed here is lost.</p>
+    <Dialog title={title} onClose={() => answer(true)}>
+      <p>{children}</p>
       <div className="actions">
         <button type="button" className="button" onClick={() => answer(true)}>
           Stay

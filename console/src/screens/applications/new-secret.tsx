@@ -1,5 +1,6 @@
 import { useState } from 'react'
 import { CheckField } from '../../parts/form.tsx'
+import { LeavingGuard } from '../../parts/settings-form.tsx'
 import { CodeBlock } from './code-block.tsx'
 
 /** A secret, which the server shows only once. `onStored` is called when the person has stored it. */
@@ -23,6 +24,11 @@ export function NewSecret({
           Continue
         </button>
       </div>
+      {!isStored && (
+        <LeavingGuard isInSearch title="Leave without the secret?">
+          Nothing shows it again.
+        </LeavingGuard>
+      )}
     </section>
   )
 }
