@@ -263,7 +263,7 @@ describe.skipIf(noBrowser)('the applications of the console', () => {
     expect(ended).toMatchObject([{ detail: { reason: 'revoked' } }])
   })
 
-  test('deletes an application by its name, and shows it to others', async ({
+  test('deletes an application by its name without asking about its edits, and shows it to others', async ({
     newClient,
     openApplication,
     openConsole,
@@ -274,6 +274,9 @@ describe.skipIf(noBrowser)('the applications of the console', () => {
       await openConsole('admin', '/applications?search=obsolete'),
     ]
     await expect.poll(() => readRows(list), SHOWN).toEqual(['Obsolete'])
+    await page.getByRole('link', { name: 'Settings', exact: true }).click()
+    await page.getByLabel('Description').fill('Not saved')
+    await page.getByRole('link', { name: 'Overview' }).click()
     await page.getByRole('button', { name: 'Delete the application' }).click()
     const confirm = page.getByRole('dialog').getByRole('button', { name: 'Delete the application' })
     await page.getByLabel('Type “Obsolete” to confirm').fill('obsolete')

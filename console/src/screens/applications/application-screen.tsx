@@ -187,10 +187,12 @@ function Application({ clientId }: { clientId: string }) {
                   name={client.name}
                   isRunning={remove.isRunning}
                   problem={remove.problem}
-                  onConfirm={() =>
+                  onConfirm={(close) =>
                     remove.run({ clientId }, () => {
+                      close()
                       notify(`${client.name} is deleted.`)
-                      void navigate({ to: '/applications' })
+                      // Edits of what is deleted are not worth a question.
+                      void navigate({ to: '/applications', ignoreBlocker: true })
                     })
                   }
                 />
