@@ -93,6 +93,8 @@ describe.skipIf(noBrowser)('the settings in the console', () => {
     await page.getByText('logo.png has 40 KB. An image has 32 KB at most.').waitFor()
     await page.getByLabel('File: Logo', { exact: true }).setInputFiles({ ...file, buffer: PIXEL })
     await preview.locator('header img').waitFor(SHOWN)
+    // The same file can be chosen again.
+    expect(await page.getByLabel('File: Logo', { exact: true }).inputValue()).toBe('')
     await page.getByRole('button', { name: 'Remove' }).click()
     await page.getByRole('button', { name: 'Add a text' }).click()
     await page.getByLabel('Key').fill('signIn.title')

@@ -94,7 +94,11 @@ function ImageSetting({ name, hint }: { name: 'logoUrl' | 'darkLogoUrl' | 'favic
             className="hidden"
             accept="image/png,image/jpeg,image/webp"
             aria-label={`File: ${label}`}
-            onChange={({ target }) => read(target.files?.[0])}
+            onChange={({ target }) => {
+              read(target.files?.[0])
+              // The browser reports no change when the same file is chosen again.
+              target.value = ''
+            }}
           />
         </label>
         {value && (
