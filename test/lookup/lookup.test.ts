@@ -5,11 +5,12 @@ import { SCOPE_NAMES, type Scope } from '../../src/core/scopes.ts'
 import { hashAddress } from '../../src/events/address-hash.ts'
 import { createEvent } from '../../src/events/create-event.ts'
 import { recordEvents } from '../../src/events/log.ts'
+import { listPublicKeys } from '../../src/keys/keys.ts'
 import { startSession } from '../../src/sessions/sessions.ts'
 import { createUser, deleteUser } from '../../src/users/users.ts'
 import { createFixture, EMAIL, PHONE } from '../parity/fixture.ts'
 import { newTenant, TENANT_SCOPES, tokenFor } from '../support/actors.ts'
-import { sql } from '../support/database.ts'
+import { dbFor, sql } from '../support/database.ts'
 import { logOf } from '../support/events.ts'
 import { test as base } from '../support/fixtures.ts'
 import { toFieldNames } from '../support/issues.ts'
@@ -62,10 +63,14 @@ const test = base
     await recordEvents(ctx.db, outside, [
       createEvent('signin.failed', failed, { method: 'passcode', reason: 'unknown' }),
     ])
+    const [key] = (await listPublicKeys(tenant)).keys
+    const [link] = await dbFor(tenant).idpUser.findMany({ where: { tenantId: tenant } })
     const [started] = (await logOf(tenant)).filter(({ requestId }) => requestId === REQUEST_ID)
     return {
       ...fixture,
       deskId: client.id,
+      kid: String(key?.kid),
+      linkId: String(link?.id),
       deletedId,
       outsideSessionId: session.id,
       eventId: String(started?.id),
@@ -125,6 +130,8 @@ const TEXTS: [name: string, toText: (fixture: Fixture) => unknown, found: Found]
     () => 'acme',
     object('IDENTITY_PROVIDER', 'IdentityProvider', 'idps:read'),
   ],
+  ['the kid of a signing key', ({ kid }) => kid, object('SIGNING_KEY', 'SigningKey', 'tenant:read')],
+  ['the id of a linked identity', ({ linkId }) => linkId, object('IDP_USER', 'IdpUser', 'idps:read')],
   ['the slug of the tenant', ({ tenant }) => tenant, object('TENANT', 'Tenant', 'tenant:read')],
   [
     'an IP address',
@@ -165,7 +172,8 @@ describe('lookup', () => {
       expect(match).toMatchObject({ kind, matchedBy })
       expect(match?.node?.__typename ?? null).toBe(type)
       if (type === null) expect(match?.event).toMatchObject({ id: expect.stringMatching(/^event_/) })
-      else expect(match).toMatchObject({ event: null, node: { id: match?.id } })
+      // The id of a key in GraphQL contains its kid.
+      else expect(match).toMatchObject({ event: null, node: { id: expect.stringContaining(match?.id) } })
     },
   )
 
