@@ -6,6 +6,7 @@ import { environment } from '../api/environment.ts'
 import { CONSOLE_PATH, deployment } from '../config.ts'
 import type { boxQuery, boxQuery$data } from '../generated/boxQuery.graphql.ts'
 import { Dialog } from '../parts/dialog.tsx'
+import { toPathId } from '../screens/applications/kinds.ts'
 
 type Match = NonNullable<boxQuery$data['lookup']>[number]
 type Choice = { key: string; name: string; detail: string; open: () => void }
@@ -47,7 +48,7 @@ function findScreen({ kind, id, userId }: Match): string {
     case 'IDP_USER':
       return `/users/${encodeURIComponent(userId ?? id)}`
     case 'CLIENT':
-      return `/applications/${encoded}`
+      return `/applications/${toPathId(id)}`
     case 'INVITATION':
       return '/invitations'
     case 'IDENTITY_PROVIDER':
@@ -133,7 +134,9 @@ export function Box({ commands, onClose }: { commands: readonly Command[]; onClo
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
     if (step !== undefined) {
       event.preventDefault()
-      setActive((chosen + step + choices.length) % Math.max(choices.length, 1))
+      const next = (chosen + step + choices.length) % Math.max(choices.length, 1)
+      setActive(next)
+      document.getElementById(`box-${next}`)?.scrollIntoView({ block: 'nearest' })
     } else if (event.key === 'Enter') {
       event.preventDefault()
       open(choices[chosen])
