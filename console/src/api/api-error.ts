@@ -10,7 +10,12 @@ export class ApiError extends Error {
 }
 
 /** The members of an error of GraphQL that say more than its message. */
-type Extensions = { readonly code?: string; readonly requestId?: string; readonly retryAfterSeconds?: number }
+type Extensions = {
+  readonly code?: string
+  readonly requestId?: string
+  readonly retryAfterSeconds?: number
+  readonly fields?: readonly { readonly field: string; readonly description: string }[]
+}
 
 export const toApiError = ({
   message,
@@ -18,10 +23,11 @@ export const toApiError = ({
 }: {
   readonly message: string
   readonly extensions?: Extensions | undefined
-}): ApiError =>
-  new ApiError(
-    extensions?.retryAfterSeconds === undefined
-      ? message
-      : `${message} Try again in ${extensions.retryAfterSeconds} s.`,
-    extensions?.requestId ?? null,
+}): ApiError => {
+  const { fields = [], retryAfterSeconds, requestId = null } = extensions ?? {}
+  const described = fields.map(({ field, description }) => `${field}: ${description}.`).join(' ') || message
+  return new ApiError(
+    retryAfterSeconds === undefined ? described : `${described} Try again in ${retryAfterSeconds} s.`,
+    requestId,
   )
+}

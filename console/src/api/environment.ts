@@ -37,10 +37,31 @@ export async function executeDocument(query: string, variables: object): Promise
   })) as GraphQLResponse
 }
 
+type Answer = {
+  data?: Readonly<Record<string, unknown>> | null
+  errors?: readonly (Parameters<typeof toApiError>[0] & { path?: readonly (string | number)[] })[]
+}
+
+/**
+ * The error that leaves nothing to show. A screen leaves out the parts that the viewer may not read, and says that an object
+ * does not exist, also if the id in the URL is not one.
+ */
+const findError = ({ data, errors = [] }: Answer, isQuery: boolean) =>
+  data
+    ? errors.find(
+        ({ path: [root = ''] = [], extensions: { code, fields } = {} }) =>
+          isQuery &&
+          data[root] === null &&
+          code !== 'FORBIDDEN' &&
+          !fields?.some(({ field }) => field === 'id'),
+      )
+    : errors[0]
+
 const fetchQuery: FetchFunction = async ({ text, name, operationKind }, variables) => {
   if (operationKind === 'query') keepScreenDocument(name, { text: text ?? '', variables })
   const result = await executeDocument(text ?? '', variables)
-  if ('errors' in result && result.errors?.[0] && !result.data) throw toApiError(result.errors[0])
+  const error = findError(result as Answer, operationKind === 'query')
+  if (error) throw toApiError(error)
   return result
 }
 

@@ -11,7 +11,6 @@ import {
 } from 'relay-runtime'
 import { ApiError, toApiError } from '../api/api-error.ts'
 import { ListPages, type LoadedPage, PAGE_ROWS } from './list-pages.ts'
-import type { Problem } from './result.ts'
 
 /** A connection as the queries of lists select it. */
 type Connection<Row> = {
@@ -37,7 +36,7 @@ export type ListQuery<Operation extends OperationType, Row> = {
 
 type Answer = {
   data?: PayloadData | null
-  errors?: readonly { message: string; extensions?: { fields?: Problem['fields']; requestId?: string } }[]
+  errors?: readonly Parameters<typeof toApiError>[0][]
 }
 
 /** Sends a query. An error is thrown where it leaves a root field without data. */
@@ -47,11 +46,7 @@ export async function sendQuery(environment: Environment, query: GraphQLTaggedNo
   const sent = environment.getNetwork().execute(params, variables, { force: true })
   const { data, errors } = (await sent.toPromise()) as Answer
   if (data && !Object.values(data).includes(null)) return { operation, data }
-  const error = errors?.[0]
-  if (!error) throw new ApiError('The answer has no data.')
-  const { fields = [], ...extensions } = error.extensions ?? {}
-  const described = fields.map(({ field, description }) => `${field}: ${description}.`).join(' ')
-  throw toApiError({ message: described || error.message, extensions })
+  throw errors?.[0] ? toApiError(errors[0]) : new ApiError('The answer has no data.')
 }
 
 type FirstResponse = { readonly viewer?: { readonly eventPosition: string | null | undefined } | null }

@@ -1,4 +1,4 @@
-import { getRouteApi, useNavigate } from '@tanstack/react-router'
+import { CatchBoundary, getRouteApi, useNavigate } from '@tanstack/react-router'
 import { Suspense, useState } from 'react'
 import { graphql, useLazyLoadQuery, usePaginationFragment } from 'react-relay/hooks'
 import type { logScreen_events$key } from '../../generated/logScreen_events.graphql.ts'
@@ -7,6 +7,7 @@ import type { logScreenQuery } from '../../generated/logScreenQuery.graphql.ts'
 import { FilterBar, type ListValues } from '../../parts/filter-bar.tsx'
 import { readText } from '../../parts/form.tsx'
 import { MoreRows } from '../../parts/more-rows.tsx'
+import { QueryProblem } from '../../parts/query-problem.tsx'
 import { ListSkeleton } from '../../parts/skeleton.tsx'
 import { EventList } from './event-list.tsx'
 import { LiveEvents } from './live-events.tsx'
@@ -21,9 +22,11 @@ export function LogScreen() {
   const [isPaused, setIsPaused] = useState(false)
   // Each resumption begins with the newest events.
   const [generation, setGeneration] = useState(0)
+  const restart = () => setGeneration((former) => former + 1)
   const change = (name: string, value: string | undefined) =>
-    void navigate({ search: { ...values, [name]: value } })
+    void navigate({ search: (former) => ({ ...former, [name]: value }) })
   const isFollowed = canFollow(values)
+  const key = `${JSON.stringify(values)} ${generation}`
   return (
     <section className="screen">
       <header className="screen-head">
@@ -56,7 +59,7 @@ export function LogScreen() {
             className="button quiet"
             aria-pressed={isPaused}
             onClick={() => {
-              if (isPaused) setGeneration((former) => former + 1)
+              if (isPaused) restart()
               setIsPaused(!isPaused)
             }}
           >
@@ -65,14 +68,19 @@ export function LogScreen() {
         )}
       </header>
       <FilterBar filters={FILTERS} values={values} onChange={change} />
-      <Suspense fallback={<ListSkeleton />} key={`${JSON.stringify(values)} ${generation}`}>
-        <Events
-          values={values}
-          generation={generation}
-          isLive={!isPaused && isFollowed}
-          onFull={() => setIsPaused(true)}
-        />
-      </Suspense>
+      <CatchBoundary
+        getResetKey={() => key}
+        errorComponent={({ error }) => <QueryProblem error={error} onRetry={restart} />}
+      >
+        <Suspense fallback={<ListSkeleton />} key={key}>
+          <Events
+            values={values}
+            generation={generation}
+            isLive={!isPaused && isFollowed}
+            onFull={() => setIsPaused(true)}
+          />
+        </Suspense>
+      </CatchBoundary>
     </section>
   )
 }
