@@ -28,6 +28,12 @@ const MAX_IDS = 100
 /** A text that a spreadsheet would compute; phone numbers and times are none. */
 const FORMULA = /^[=+\-@\t\r](?![\d\s()./:-]+$)/
 
+/** By this, Excel knows that a file is UTF-8. */
+const BYTE_ORDER_MARK = '\uFEFF'
+
+/** Safari reads the file only after it has asked the person; by then, the download has begun. */
+const BEGUN_MS = 60_000
+
 /** A value in CSV (RFC 4180). What people entered must not become a formula of the spreadsheet that opens it. */
 export function toCsvValue(value: unknown): string {
   if (value === null || value === undefined) return ''
@@ -78,8 +84,7 @@ async function* readRows(
 function save(name: string, parts: readonly Blob[]): void {
   const url = URL.createObjectURL(new Blob([...parts]))
   Object.assign(document.createElement('a'), { href: url, download: name }).click()
-  // The download has begun in the next turn.
-  setTimeout(() => URL.revokeObjectURL(url), 0)
+  setTimeout(() => URL.revokeObjectURL(url), BEGUN_MS)
 }
 
 /** A menu that saves the rows of a list, or those that are selected, as a file. */
@@ -154,7 +159,7 @@ function ExportDialog({
     const { exported, variables, ids, onClose } = given.current
     const run = async () => {
       // Parts of a Blob need not be in memory.
-      const parts = format === 'csv' ? [new Blob([`${exported.paths.join(',')}\r\n`])] : []
+      const parts = format === 'csv' ? [new Blob([`${BYTE_ORDER_MARK}${exported.paths.join(',')}\r\n`])] : []
       let rows = 0
       for await (const page of readRows(environment, exported, variables, ids)) {
         if (isStopped) return
