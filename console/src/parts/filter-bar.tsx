@@ -1,5 +1,6 @@
 import './filter-bar.css'
 import { type ComponentType, Suspense, useId, useState } from 'react'
+import { useTypedText } from './typed-text.ts'
 
 /** The filters, the search and the order of a list, as the URL has them. */
 export type ListValues = Readonly<Record<string, string | undefined>>
@@ -21,6 +22,8 @@ export type Filter = {
 
 const DAY_MS = 86_400_000
 const FIRST_YEAR = 1970
+/** The digits of a day follow each other within this time. */
+const DAY_PAUSE_MS = 600
 
 /** A day as `<input type="date">` has it. */
 function formatDay(daysAgo: number): string {
@@ -75,6 +78,7 @@ export function FilterBar({
 }) {
   // A filter that has no value yet.
   const [added, setAdded] = useState<string | null>(null)
+  if (added !== null && values[added] !== undefined) setAdded(null)
   const isShown = ({ name }: Filter) => values[name] !== undefined || name === added
   const add = (name: string) => {
     const filter = filters.find((one) => one.name === name)
@@ -91,7 +95,7 @@ export function FilterBar({
           value={values[filter.name]}
           isNew={filter.name === added}
           onChange={(value) => {
-            setAdded(null)
+            if (value === undefined) setAdded(null)
             onChange(filter.name, value)
           }}
         />
@@ -148,37 +152,78 @@ function FilterChip({
           )}
         </select>
       ) : filter.kind === 'day' ? (
-        <input
-          key={value}
-          id={id}
-          type="date"
-          defaultValue={value}
-          // While a year is typed, its first digits are a year as well.
-          onBlur={({ target }) => Number(target.value.slice(0, 4)) >= FIRST_YEAR && onChange(target.value)}
-          onChange={({ target }) => Number(target.value.slice(0, 4)) >= FIRST_YEAR && onChange(target.value)}
-        />
+        <DayField id={id} day={value ?? ''} onChange={onChange} />
       ) : (
-        <input
-          key={value}
+        <TextField
           id={id}
-          defaultValue={value}
           placeholder={filter.placeholder}
-          // biome-ignore lint/a11y/noAutofocus: the person has just asked for this field
-          autoFocus={isNew}
-          onKeyDown={({ key, currentTarget }) => key === 'Enter' && currentTarget.blur()}
-          onBlur={({ target }) => {
-            const entered = target.value.trim() || undefined
-            if (entered !== value || entered === undefined) onChange(entered)
-          }}
+          text={value ?? ''}
+          isNew={isNew}
+          onChange={onChange}
         />
       )}
       <button
         type="button"
         aria-label={`Remove the filter “${filter.label}”`}
+        // The field keeps the focus: it would send its text first.
+        onMouseDown={(event) => event.preventDefault()}
         onClick={() => onChange(undefined)}
       >
         ✕
       </button>
     </span>
+  )
+}
+
+type ChangeFilter = (value: string | undefined) => void
+
+/** While a year is typed, its first digits are a year as well. */
+const isDay = (text: string): boolean => Number(text.slice(0, 4)) >= FIRST_YEAR
+
+function DayField({ id, day, onChange }: { id: string; day: string; onChange: ChangeFilter }) {
+  const { entered, setEntered, send } = useTypedText({
+    text: day,
+    pauseMs: DAY_PAUSE_MS,
+    accepts: isDay,
+    onSend: onChange,
+  })
+  return (
+    <input
+      id={id}
+      type="date"
+      value={entered}
+      onChange={({ target }) => setEntered(target.value)}
+      onKeyDown={({ key }) => key === 'Enter' && send()}
+      onBlur={send}
+    />
+  )
+}
+
+function TextField({
+  id,
+  placeholder,
+  text,
+  isNew,
+  onChange,
+}: {
+  id: string
+  placeholder: string
+  text: string
+  isNew: boolean
+  onChange: ChangeFilter
+}) {
+  const { entered, setEntered, send } = useTypedText({ text, onSend: onChange })
+  const finish = () => (entered.trim() === '' ? onChange(undefined) : send())
+  return (
+    <input
+      id={id}
+      placeholder={placeholder}
+      // biome-ignore lint/a11y/noAutofocus: the person has just asked for this field
+      autoFocus={isNew}
+      value={entered}
+      onChange={({ target }) => setEntered(target.value)}
+      onKeyDown={({ key }) => key === 'Enter' && finish()}
+      onBlur={finish}
+    />
   )
 }

@@ -1,14 +1,15 @@
 import './list-screen.css'
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import { type ReactNode, useEffect, useRef, useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import type { OperationType } from 'relay-runtime'
-import { ApiError } from '../api/api-error.ts'
 import { BigList, type Column } from './big-list.tsx'
 import { type BulkAction, BulkActionButton } from './bulk-actions.tsx'
-import { CopiedText } from './copied-text.tsx'
 import { changeValue, type Filter, FilterBar, type ListValues } from './filter-bar.tsx'
 import { type ListExport, ListExportMenu } from './list-export.tsx'
 import { ListViewMenu, useListView } from './list-view.tsx'
+import { MAX_ANNOUNCED } from './live-events.ts'
+import { QueryProblem } from './query-problem.tsx'
+import { SearchBox } from './search-box.tsx'
 import { type ListQuery, useList } from './use-list.ts'
 
 /** What streams tell a list: new rows, and rows that are gone before they were shown. */
@@ -36,10 +37,6 @@ export type ListDefinition<Operation extends OperationType, Row, Data> = {
   Live: (props: { after: string | null | undefined } & LiveRows) => ReactNode
 }
 
-/** New rows that are announced; of more, the number is of no use. */
-const MAX_ANNOUNCED = 1000
-const TYPED_MS = 200
-
 /** The screen of a list: search, filters and order, which are in the URL, and its rows. */
 export function ListScreen<Operation extends OperationType, Row extends { readonly id: string }, Data>({
   definition,
@@ -62,12 +59,17 @@ export function ListScreen<Operation extends OperationType, Row extends { readon
     variables,
   })
   const [ids, setIds] = useState<ReadonlySet<string>>(new Set())
-  // All rows are those of one filter.
-  const [allOf, setAllOf] = useState<string | null>(null)
-  const isAll = allOf === JSON.stringify(variables)
+  const [isAll, setIsAll] = useState(false)
   const clear = (): void => {
     setIds(new Set())
-    setAllOf(null)
+    setIsAll(false)
+  }
+  // Rows that one does not see any more must not be locked.
+  const filter = JSON.stringify({ ...values, sort: undefined })
+  const [selectedFrom, setSelectedFrom] = useState(filter)
+  if (selectedFrom !== filter) {
+    setSelectedFrom(filter)
+    clear()
   }
   const view = useListView(title.toLowerCase(), definition.columns)
   const ordering = {
@@ -76,9 +78,12 @@ export function ListScreen<Operation extends OperationType, Row extends { readon
     onSort: (sort: string | undefined) => change('sort', sort),
   }
   const change = (name: string, value: string | undefined, replace = false): void => {
-    const next = changeValue(filters, ['search'], values, name, value)
-    const column = next.sort?.replace(/^-/, '')
-    const search = column && !canSort(column, next) ? { ...next, sort: undefined } : next
+    // Another change may be on its way to the URL.
+    const search = (former: ListValues): ListValues => {
+      const next = changeValue(filters, ['search'], former, name, value)
+      const column = next.sort?.replace(/^-/, '')
+      return column && !canSort(column, next) ? { ...next, sort: undefined } : next
+    }
     void navigate({ to: '.', search, replace })
   }
   const pages = shown?.pages
@@ -91,10 +96,10 @@ export function ListScreen<Operation extends OperationType, Row extends { readon
       <header className="screen-head">
         <h1>{title}</h1>
         {searchLabel && (
-          <SearchField
+          <SearchBox
             label={searchLabel}
-            value={values.search ?? ''}
-            onChange={(text) => change('search', text || undefined, true)}
+            search={values.search ?? ''}
+            onSearch={(text) => change('search', text || undefined, true)}
           />
         )}
         <FilterBar filters={filters} values={values} onChange={change} />
@@ -143,7 +148,7 @@ export function ListScreen<Operation extends OperationType, Row extends { readon
                 <BulkActionButton key={action.label} action={action} ids={[...ids]} nouns={nouns} />
               ))}
             {!isAll && total !== undefined && total > ids.size && (
-              <button type="button" className="chip" onClick={() => setAllOf(JSON.stringify(variables))}>
+              <button type="button" className="chip" onClick={() => setIsAll(true)}>
                 Select all {total.toLocaleString('en')} that match
               </button>
             )}
@@ -153,19 +158,7 @@ export function ListScreen<Operation extends OperationType, Row extends { readon
           </div>
         )}
       </div>
-      {problem !== null && (
-        <div className="problem" role="alert">
-          <p>{problem.message}</p>
-          {problem instanceof ApiError && problem.requestId && (
-            <p>
-              Number of the request: <CopiedText text={problem.requestId} />
-            </p>
-          )}
-          <button type="button" className="button quiet" onClick={retry}>
-            Try again
-          </button>
-        </div>
-      )}
+      {problem !== null && <QueryProblem error={problem} onRetry={retry} />}
       {total === 0 ? (
         <p className="empty">{definition.empty}</p>
       ) : (
@@ -181,6 +174,8 @@ export function ListScreen<Operation extends OperationType, Row extends { readon
             ids,
             isAll,
             toggle: (id, isSelected) => {
+              // The rows of the former filter are still shown.
+              if (isStale) return
               // All but one row is not a filter.
               if (isAll) clear()
               else
@@ -191,42 +186,10 @@ export function ListScreen<Operation extends OperationType, Row extends { readon
                   return next
                 })
             },
-            toggleAll: (isSelected) => (isSelected ? setAllOf(JSON.stringify(variables)) : clear()),
+            toggleAll: (isSelected) => (isSelected ? setIsAll(true) : clear()),
           }}
         />
       )}
     </section>
-  )
-}
-
-/** A field that searches as one types. */
-function SearchField({
-  label,
-  value,
-  onChange,
-}: {
-  label: string
-  value: string
-  onChange: (text: string) => void
-}) {
-  const [entered, setEntered] = useState(value)
-  const latest = useRef(onChange)
-  latest.current = onChange
-  useEffect(() => setEntered(value), [value])
-  useEffect(() => {
-    if (entered === value) return
-    const timer = setTimeout(() => latest.current(entered), TYPED_MS)
-    return () => clearTimeout(timer)
-  }, [entered, value])
-  return (
-    <search>
-      <input
-        type="search"
-        aria-label={label}
-        placeholder={label}
-        value={entered}
-        onChange={({ target }) => setEntered(target.value)}
-      />
-    </search>
   )
 }

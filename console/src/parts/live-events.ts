@@ -2,6 +2,9 @@ import { useMemo } from 'react'
 import { useSubscription } from 'react-relay/hooks'
 import type { GraphQLSubscriptionConfig, OperationType } from 'relay-runtime'
 
+/** New rows that a list announces; of more, the number is of no use. */
+export const MAX_ANNOUNCED = 1000
+
 /**
  * Subscribes while the component is shown, from the position `after` of its first rendering: that of the query whose
  * result it follows, so that nothing in between is missed. Other variables begin another stream.

@@ -1,35 +1,25 @@
-import { useEffect, useId, useState } from 'react'
+import { useTypedText } from './typed-text.ts'
 
 const PAUSE_MS = 200
 
 /** A search that is made while the person types, after a short pause. */
 export function SearchBox({
   label,
-  placeholder,
+  placeholder = label,
   search,
   onSearch,
 }: {
   label: string
-  placeholder: string
+  placeholder?: string
   search: string
   onSearch: (search: string) => void
 }) {
-  const id = useId()
-  const [entered, setEntered] = useState(search)
-  useEffect(() => setEntered(search), [search])
-  useEffect(() => {
-    if (entered === search) return
-    const timer = setTimeout(() => onSearch(entered), PAUSE_MS)
-    return () => clearTimeout(timer)
-  }, [entered, search, onSearch])
+  const { entered, setEntered } = useTypedText({ text: search, pauseMs: PAUSE_MS, onSend: onSearch })
   return (
     <search>
-      <label className="hidden" htmlFor={id}>
-        {label}
-      </label>
       <input
-        id={id}
         type="search"
+        aria-label={label}
         placeholder={placeholder}
         value={entered}
         onChange={({ target }) => setEntered(target.value)}

@@ -1,9 +1,10 @@
 import './api.css'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
-import { type KeyboardEvent, useRef, useState } from 'react'
+import { type KeyboardEvent, useState } from 'react'
 import { executeDocument } from '../../api/environment.ts'
 import { deployment, GRAPHQL_URL } from '../../config.ts'
 import { CopiedText } from '../../parts/copied-text.tsx'
+import { useTypedText } from '../../parts/typed-text.ts'
 
 const route = getRouteApi('/api')
 
@@ -40,22 +41,25 @@ function parseVariables(text: string): object {
 export function ApiScreen() {
   const { query = FIRST_QUERY, variables = '' } = route.useSearch()
   const navigate = useNavigate({ from: '/api' })
-  const document = useRef<HTMLTextAreaElement>(null)
-  const values = useRef<HTMLTextAreaElement>(null)
+  const keep = (entered: { query?: string; variables?: string | undefined }) =>
+    void navigate({ search: (former) => ({ ...former, ...entered }), replace: true })
+  const document = useTypedText({ text: query, onSend: (entered) => keep({ query: entered }) })
+  const values = useTypedText({
+    text: variables,
+    onSend: (entered) => keep({ variables: entered || undefined }),
+  })
   const [isRunning, setIsRunning] = useState(false)
   const [problem, setProblem] = useState<string | null>(null)
   const [result, setResult] = useState<{ text: string; ms: number } | null>(null)
   const run = async () => {
-    const entered = { query: document.current?.value ?? '', variables: values.current?.value ?? '' }
-    void navigate({
-      search: { query: entered.query, variables: entered.variables || undefined },
-      replace: true,
-    })
+    if (isRunning) return
+    document.send()
+    values.send()
     setProblem(null)
     setIsRunning(true)
     const startedAt = performance.now()
     try {
-      const answer = await executeDocument(entered.query, parseVariables(entered.variables))
+      const answer = await executeDocument(document.entered, parseVariables(values.entered))
       setResult({ text: JSON.stringify(answer, null, 2), ms: Math.round(performance.now() - startedAt) })
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error)
@@ -67,7 +71,8 @@ export function ApiScreen() {
   const handleKey = (event: KeyboardEvent) => {
     if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return
     event.preventDefault()
-    void run()
+    // A mutation must not be sent as often as the key repeats.
+    if (!event.repeat) void run()
   }
   return (
     <section className="screen">
@@ -85,11 +90,10 @@ export function ApiScreen() {
           <label htmlFor="api-document">Document</label>
           <textarea
             id="api-document"
-            ref={document}
-            key={query}
             rows={16}
             spellCheck={false}
-            defaultValue={query}
+            value={document.entered}
+            onChange={({ target }) => document.setEntered(target.value)}
             onKeyDown={handleKey}
           />
         </div>
@@ -97,11 +101,10 @@ export function ApiScreen() {
           <label htmlFor="api-variables">Variables</label>
           <textarea
             id="api-variables"
-            ref={values}
-            key={variables}
             rows={4}
             spellCheck={false}
-            defaultValue={variables}
+            value={values.entered}
+            onChange={({ target }) => values.setEntered(target.value)}
             onKeyDown={handleKey}
           />
         </div>

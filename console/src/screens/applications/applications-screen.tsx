@@ -7,7 +7,7 @@ import type { applicationsScreenClientQuery } from '../../generated/applications
 import type { applicationsScreenDeletionsSubscription } from '../../generated/applicationsScreenDeletionsSubscription.graphql.ts'
 import type { applicationsScreenPageQuery } from '../../generated/applicationsScreenPageQuery.graphql.ts'
 import type { applicationsScreenQuery } from '../../generated/applicationsScreenQuery.graphql.ts'
-import { useLive } from '../../parts/live-events.ts'
+import { MAX_ANNOUNCED, useLive } from '../../parts/live-events.ts'
 import { MoreRows } from '../../parts/more-rows.tsx'
 import { useScreenQuery } from '../../parts/screen-query.ts'
 import { SearchBox } from '../../parts/search-box.tsx'
@@ -17,9 +17,6 @@ import { useMay } from '../../shell/viewer-scopes.ts'
 import { APP_TYPES, describeAppType, describeRegistration, isAppType, toPathId } from './kinds.ts'
 
 const route = getRouteApi('/applications')
-
-/** New applications that are announced; of more, the number is of no use. */
-const MAX_ANNOUNCED = 1000
 
 /** The applications of the tenant: search, filter, and changes by others. */
 export function ApplicationsScreen() {
