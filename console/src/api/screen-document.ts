@@ -1,13 +1,18 @@
+import type { Variables } from 'relay-runtime'
+
 /** The document of a screen, as it was sent. */
-export type ScreenDocument = { text: string; variables: object }
+export type ScreenDocument = { text: string; variables: Variables }
+
+/** The names of the documents of screens, of which several have the form of settings. */
+const SCREEN_QUERY = /^(\w+Screen|settingsForm)Query$/
 
 /** Documents that are kept: those of the screens that Back and the cache show again. */
 const MAX_KEPT = 50
 const documents = new Map<string, ScreenDocument>()
 
-/** Keeps the document of a screen. Pages of its lists, and what surrounds it, have other names. */
+/** Keeps the document of a screen. That of a list also loads further pages, which are not kept. */
 export function keepScreenDocument(name: string, document: ScreenDocument): void {
-  if (!name.endsWith('ScreenQuery')) return
+  if (!SCREEN_QUERY.test(name) || document.variables.isFirst === false) return
   const { href } = location
   documents.set(href, document)
   if (documents.size > MAX_KEPT) documents.delete(documents.keys().next().value ?? '')
