@@ -81,12 +81,13 @@ function BulkDialog({
   const [done, setDone] = useState<number | null>(null)
   const [failures, setFailures] = useState<readonly { id: string; message: string }[]>([])
   const isStopped = useRef(false)
-  useEffect(
-    () => () => {
+  useEffect(() => {
+    // An effect may run again after its end.
+    isStopped.current = false
+    return () => {
       isStopped.current = true
-    },
-    [],
-  )
+    }
+  }, [])
   const run = async () => {
     for (const [index, id] of ids.entries()) {
       if (isStopped.current) return
