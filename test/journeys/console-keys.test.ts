@@ -87,7 +87,7 @@ describe.skipIf(noBrowser)('the console', () => {
     expect(sent).toEqual([expect.stringContaining('# typed')])
     await page.keyboard.type(', on')
     expect(await page.getByLabel('Document').inputValue()).toMatch(/# typed, on$/)
-    await page.unroute(/graphql$/)
+    await page.unrouteAll({ behavior: 'wait' })
     await page.getByLabel('Variables').fill('{')
     await page.getByRole('button', { name: 'Send' }).click()
     await page.getByText('The variables are not valid JSON').waitFor()

@@ -255,7 +255,7 @@ describe.skipIf(noBrowser)('a list of the console', () => {
     await page.route('**/graphql', (route) => route.abort())
     await moveThumb(page, 0.5)
     await page.getByRole('alert').getByText('The server was not reached.').waitFor()
-    await page.unroute('**/graphql')
+    await page.unrouteAll({ behavior: 'wait' })
     await page.getByRole('alert').getByRole('button', { name: 'Try again' }).click()
     await waitForRow(page, /^User (29|30)\d\d$/)
     await page.goto(`${page.url()}?search=${'x'.repeat(2000)}`)

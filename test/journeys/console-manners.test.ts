@@ -88,7 +88,7 @@ describe.skipIf(noBrowser)('the console', () => {
     await page.route(`${ORIGIN}/${acme}/graphql`, (route) => route.abort('connectionfailed'))
     await page.getByRole('link', { name: 'Log' }).click()
     await page.getByText('The server was not reached.').waitFor(SHOWN)
-    await page.unroute(`${ORIGIN}/${acme}/graphql`)
+    await page.unrouteAll({ behavior: 'wait' })
     await page.getByRole('link', { name: 'Sessions' }).click()
     await page.getByRole('heading', { name: 'Sessions' }).waitFor(SHOWN)
     await page.route(`${ORIGIN}/${acme}/graphql`, (route) =>

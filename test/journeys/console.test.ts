@@ -101,7 +101,7 @@ describe.skipIf(noBrowser)('the console', () => {
   })
 
   test('announces new users, and shows them on demand', async ({ newPerson, console: { page } }) => {
-    await page.locator('.rows').waitFor()
+    await page.locator('.rows tbody th').first().waitFor()
     await newPerson({ name: 'Newcomer' })
     await page.getByRole('button', { name: '1 new: show' }).click(SHOWN)
     await expect
@@ -110,7 +110,7 @@ describe.skipIf(noBrowser)('the console', () => {
   })
 
   test('misses nothing while its streams are interrupted', async ({ newPerson, console: { page } }) => {
-    await page.locator('.rows').waitFor()
+    await page.locator('.rows tbody th').first().waitFor()
     await newPerson({ name: 'Before' })
     await page.getByRole('button', { name: '1 new: show' }).waitFor(SHOWN)
     endAllStreams(new Unavailable('The server stops.'))
@@ -130,7 +130,7 @@ describe.skipIf(noBrowser)('the console', () => {
     while (tabs.length < 7) {
       const tab = await page.context().newPage()
       await tab.goto(`${ORIGIN}/${acme}/console/users`)
-      await tab.locator('.rows').waitFor()
+      await tab.locator('.rows tbody th').first().waitFor()
       tabs.push(tab)
     }
     await newPerson({ name: 'Everywhere' })
@@ -199,7 +199,7 @@ describe.skipIf(noBrowser)('the console', () => {
     const nobody = await openConsole(null)
     expect(await nobody.page.locator('main').textContent()).toContain('You have no role here')
     const { page } = await openConsole('auditor', '/users')
-    await page.locator('.rows').waitFor()
+    await page.locator('.rows tbody th').first().waitFor()
     await page.goto(`${ORIGIN}/${acme}/console/users/${person.id}`)
     await page.locator('.facts').waitFor()
     expect(await page.getByRole('button', { name: /Lock/ }).count()).toBe(0)
