@@ -10,12 +10,15 @@ import { cleanName } from './names.ts'
 /** Keeps the text of the mail out of the preview of lists, behind a short preheader. */
 const PREVIEW_FILLER = '\u034f\u200c\u00a0'.repeat(80)
 
-/** The URL if mail programs show it as an image. Samples have uploaded images as they are. */
-const toImage = (url: string | null | undefined): string | null =>
-  url && /^(https:|data:image\/)/.test(url) ? url : null
+/** Which URLs are shown as images: those that mail programs show, and in samples uploaded ones. */
+const MAIL_IMAGE = /^https:/
+const SAMPLE_IMAGE = /^(https:|data:image\/)/
+
+type HeaderProps = { tenant: MessageTenant; styles: InlineStyles; images: RegExp }
 
 /** The logo of the tenant, and the one for dark screens if there is one; the initial of the name without both. */
-function MailMark({ tenant, styles }: { tenant: MessageTenant; styles: InlineStyles }): VNode {
+function MailMark({ tenant, styles, images }: HeaderProps): VNode {
+  const toImage = (url: string | null | undefined) => (url && images.test(url) ? url : null)
   const [logo, dark] = [toImage(tenant.logoUrl), toImage(tenant.darkLogoUrl)]
   if (!logo && !dark)
     return (
@@ -39,11 +42,11 @@ function MailMark({ tenant, styles }: { tenant: MessageTenant; styles: InlineSty
 }
 
 /** The logo and the name of the tenant. */
-const MailHeader = ({ tenant, styles }: { tenant: MessageTenant; styles: InlineStyles }): VNode => (
+const MailHeader = ({ tenant, styles, images }: HeaderProps): VNode => (
   <LayoutTable>
     <tr>
       <td valign="top">
-        <MailMark tenant={tenant} styles={styles} />
+        <MailMark tenant={tenant} styles={styles} images={images} />
       </td>
       <td class="text" style={styles.name}>
         <bdi>{cleanName(tenant.name)}</bdi>
@@ -77,7 +80,7 @@ const isSafe = (part: MailPart): boolean => part.kind !== 'link' || toSafeLink(p
  * Renders a mail as HTML, for widths from 320 px. Preact escapes names of tenants and clients. The logo is the only
  * external resource. Links that are neither http nor https are left out. See docs/decisions/0085.
  */
-export function renderMail(mail: RichMail): string {
+export function renderMail(mail: RichMail, { isSample = false } = {}): string {
   const { subject, preheader, heading, tenant, parts, footer, language: lang, direction: dir } = mail
   const styles = buildInlineStyles(tenant, dir)
   const links = footer.filter(({ href }) => toSafeLink(href))
@@ -85,7 +88,7 @@ export function renderMail(mail: RichMail): string {
     <LayoutTable width="100%" style={styles.frame}>
       <tr>
         <td style="padding:0 0 16px">
-          <MailHeader tenant={tenant} styles={styles} />
+          <MailHeader tenant={tenant} styles={styles} images={isSample ? SAMPLE_IMAGE : MAIL_IMAGE} />
         </td>
       </tr>
       <tr>

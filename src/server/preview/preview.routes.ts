@@ -125,7 +125,7 @@ const PREVIEWS = {
     ),
   ),
   '/mail/:name': createPreview('', async (call) =>
-    renderMailDocument(renderMail(getSample(call, buildCallMails(call)))),
+    renderMailDocument(renderMail(getSample(call, buildCallMails(call)), { isSample: true })),
   ),
 }
 
