@@ -7,7 +7,7 @@ import { revokeUserSessions } from '../../src/sessions/revoke-sessions.ts'
 import { lockUser } from '../../src/users/users.ts'
 import { runAxe } from '../support/axe.ts'
 import { noBrowser, ORIGIN } from '../support/browser.ts'
-import { prepareConsole, readRows, SHOWN, test } from '../support/console-journey.ts'
+import { assertAccessible, prepareConsole, readRows, SHOWN, test } from '../support/console-journey.ts'
 
 test.beforeAll(({ ctx }) => prepareConsole({ ctx }))
 
@@ -82,6 +82,26 @@ describe.skipIf(noBrowser)('the console', () => {
     })
     expect(stdout).toContain(id)
     expect(command).toContain(`/${acme}/graphql`)
+  })
+
+  test('speaks German, and English where the texts are not reached', async ({ openConsole }) => {
+    const { page, errors } = await openConsole('admin', '/users')
+    await page.getByLabel('Language of the console').selectOption('Deutsch')
+    await page.getByRole('heading', { name: 'Benutzer' }).waitFor(SHOWN)
+    expect(await page.locator('html').getAttribute('lang')).toBe('de')
+    for (const name of (await page.locator('.sidebar li a').allInnerTexts()).slice(1)) {
+      await page.getByRole('link', { name, exact: true }).click()
+      await page.getByRole('heading', { name, level: 1 }).waitFor(SHOWN)
+      // The descriptions of scopes are those of the API.
+      if (name !== 'Rollen')
+        expect(await page.locator('main').textContent()).not.toMatch(/\b(the|you|of|not|is)\b/i)
+    }
+    await assertAccessible(page, '/api/de')
+    // The preview of a page runs no script.
+    expect(errors.filter((error) => !error.includes('sandboxed'))).toEqual([])
+    await page.route(/\/de-[\w-]+\.js$/, (route) => route.abort('connectionfailed'))
+    await page.reload()
+    await page.getByRole('link', { name: 'Users' }).waitFor(SHOWN)
   })
 
   test('names the request that failed, and keeps its frame', async ({ acme, console: { page } }) => {

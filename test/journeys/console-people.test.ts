@@ -190,7 +190,7 @@ describe.skipIf(noBrowser)('the screens about people', () => {
       )
     await page.getByLabel('auditor').check()
     await page.getByRole('button', { name: 'Invite 10 people' }).click()
-    await page.getByText('9 invited, 1 not').waitFor(SHOWN)
+    await page.getByText('9 invited. One is not').waitFor(SHOWN)
     expect(await page.getByLabel('E-mail addresses').inputValue()).toBe('no address')
     await photograph(page, 'console-invite')
     expect(await page.locator('.results').textContent()).toContain('must be an e-mail address')

@@ -102,7 +102,7 @@ describe.skipIf(noBrowser)('the settings in the console', () => {
     await page.getByLabel('Text', { exact: true }).fill('Welcome aboard')
     await preview.getByRole('heading', { name: 'Welcome aboard' }).waitFor(SHOWN)
     await page.getByLabel('Page or mail').selectOption('Mail with a code')
-    await page.getByLabel('Language').selectOption('German')
+    await page.locator('.preview').getByLabel('Language').selectOption('German')
     await expect.poll(() => preview.locator('html').getAttribute('lang'), SHOWN).toBe('de')
     expect((await getSettings(ctx)).themeColor).toBe(null)
     // Back leaves the screen.

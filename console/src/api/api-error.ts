@@ -1,3 +1,5 @@
+import { t } from '../words/words.ts'
+
 /** A request that the server refused or did not receive. `requestId` finds it in the log of the tenant. */
 export class ApiError extends Error {
   override name = 'ApiError'
@@ -27,7 +29,9 @@ export const toApiError = ({
   const { fields = [], retryAfterSeconds, requestId = null } = extensions ?? {}
   const described = fields.map(({ field, description }) => `${field}: ${description}.`).join(' ') || message
   return new ApiError(
-    retryAfterSeconds === undefined ? described : `${described} Try again in ${retryAfterSeconds} s.`,
+    retryAfterSeconds === undefined
+      ? described
+      : t('{described} Try again in {retryAfterSeconds} s.', { described, retryAfterSeconds }),
     requestId,
   )
 }

@@ -11,6 +11,7 @@ import {
 } from 'relay-runtime'
 import { createSocketParams, fetchWithToken, readSocketRejection, SignedOutError } from '../auth/sign-in.ts'
 import { GRAPHQL_URL } from '../config.ts'
+import { t } from '../words/words.ts'
 import { ApiError, toApiError } from './api-error.ts'
 import { reportConnection, reportGap, reportInterruption, reportSignOut } from './connection.ts'
 import { keepScreenDocument } from './screen-document.ts'
@@ -26,12 +27,12 @@ export async function executeDocument(query: string, variables: object): Promise
     body: JSON.stringify({ query, variables }),
   }).catch((error: unknown) => {
     // What `fetch` throws when there was no answer.
-    if (error instanceof TypeError) throw new ApiError('The server was not reached.')
+    if (error instanceof TypeError) throw new ApiError(t('The server was not reached.'))
     throw error
   })
   return (await response.json().catch(() => {
     throw new ApiError(
-      `The server answered with status ${response.status}.`,
+      t('The server answered with status {status}.', { status: response.status }),
       response.headers.get('x-request-id'),
     )
   })) as GraphQLResponse
@@ -103,7 +104,7 @@ const getStreams = (): Promise<Client> => {
         },
         // After a sleep or a change of the network, the browser does not notice that nobody answers.
         ping: (isReceived) => {
-          if (!isReceived) silence = setTimeout(() => socket?.close(SILENT_CODE, 'No answer'), ANSWER_MS)
+          if (!isReceived) silence = setTimeout(() => socket?.close(SILENT_CODE, t('No answer')), ANSWER_MS)
         },
         pong: (isReceived) => {
           if (isReceived) clearTimeout(silence)
@@ -128,7 +129,7 @@ const FINAL_CODES = new Set(['FORBIDDEN', 'GRAPHQL_VALIDATION_FAILED', 'BAD_USER
 
 const toError = (error: unknown): Error => {
   if (error instanceof Error) return error
-  return Array.isArray(error) && error[0] ? toApiError(error[0]) : new ApiError('The stream has ended.')
+  return Array.isArray(error) && error[0] ? toApiError(error[0]) : new ApiError(t('The stream has ended.'))
 }
 
 /** A stream that is interrupted continues after the last event that arrived. */

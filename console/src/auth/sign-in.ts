@@ -1,5 +1,6 @@
 import * as oauth from 'oauth4webapi'
 import { API, CALLBACK_URL, CONSOLE_PATH, deployment, GRAPHQL_URL } from '../config.ts'
+import { t } from '../words/words.ts'
 
 /**
  * The sign-in of the console: the authorization code flow with PKCE of a public client, whose tokens are bound to a key
@@ -70,7 +71,7 @@ export async function leadToIssuer(): Promise<void> {
 /** Leads the browser to the sign-in page. The promise never settles. */
 export async function startSignIn(returnTo: string = location.pathname + location.search): Promise<never> {
   const { authorization_endpoint: endpoint, scopes_supported: scopes = [] } = await discover()
-  if (!endpoint) throw new SignInError('The server has no authorization endpoint.')
+  if (!endpoint) throw new SignInError(t('The server has no authorization endpoint.'))
   const stored: StoredState = {
     state: oauth.generateRandomState(),
     verifier: oauth.generateRandomCodeVerifier(),
@@ -163,10 +164,10 @@ async function getTokens(): Promise<Tokens> {
   // Concurrent callers wait for one renewal.
   if (tokens !== known) return getTokens()
   if (current && current.expiresAt - RENEWAL_MS > Date.now()) return current
-  if (!current?.refreshToken) throw new SignedOutError('You are signed out.')
+  if (!current?.refreshToken) throw new SignedOutError(t('You are signed out.'))
   const renewal = renew(current.refreshToken).catch((error: unknown) => {
     // Or the server was not reached: then the next call tries again.
-    if (error instanceof oauth.ResponseBodyError) throw new SignedOutError('You are signed out.')
+    if (error instanceof oauth.ResponseBodyError) throw new SignedOutError(t('You are signed out.'))
     tokens = known
     throw error
   })

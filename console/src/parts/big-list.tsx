@@ -13,6 +13,7 @@ import {
   useSyncExternalStore,
 } from 'react'
 import { flushSync } from 'react-dom'
+import { t } from '../words/words.ts'
 import { createScrollScale, moveWithScrollbar, type ScrollPlace } from './scroll-scale.ts'
 import { keepRow, type ShownList } from './use-list.ts'
 
@@ -253,7 +254,7 @@ export function BigList<Row extends { readonly id: string }, Data>({
             <th scope="col">
               <input
                 type="checkbox"
-                aria-label="All that match"
+                aria-label={t('All that match')}
                 checked={selection.isAll}
                 onChange={({ target }) => selection.toggleAll(target.checked)}
               />
@@ -391,7 +392,7 @@ const ListRow: ComponentType<RowProps> = memo(function ListRow({
       ) : (
         columns.map(({ name, phone }, column) =>
           column === 0 ? (
-            <th key={name} scope="row" id={`${id}-head`} aria-label="Loading">
+            <th key={name} scope="row" id={`${id}-head`} aria-label={t('Loading')}>
               <span className="bone" />
             </th>
           ) : (

@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from 'react'
 import { commitMutation, useRelayEnvironment } from 'react-relay/hooks'
 import type { Environment, GraphQLTaggedNode, Variables } from 'relay-runtime'
 import { type Scope, useMay } from '../shell/viewer-scopes.ts'
+import { t } from '../words/words.ts'
 import { Dialog } from './dialog.tsx'
 import { findResponseProblem } from './result.ts'
 
@@ -33,11 +34,11 @@ const runAction = (environment: Environment, action: BulkAction, id: string): Pr
 export function BulkActionButton({
   action,
   ids,
-  nouns,
+  describeCount,
 }: {
   action: BulkAction
   ids: readonly string[]
-  nouns: readonly [one: string, many: string]
+  describeCount: (count: number) => string
 }) {
   const mayRun = useMay(action.scope)
   // The rows of the question that is open: the selection may change behind it.
@@ -49,7 +50,7 @@ export function BulkActionButton({
         type="button"
         className="chip"
         disabled={ids.length > MAX_ROWS}
-        title={ids.length > MAX_ROWS ? `For ${MAX_ROWS} rows at most` : undefined}
+        title={ids.length > MAX_ROWS ? t('For {count} rows at most', { count: MAX_ROWS }) : undefined}
         onClick={() => setAsked(ids)}
       >
         {action.label}
@@ -58,7 +59,7 @@ export function BulkActionButton({
         <BulkDialog
           action={action}
           ids={asked}
-          what={`${asked.length} ${nouns[asked.length === 1 ? 0 : 1]}`}
+          what={describeCount(asked.length)}
           onClose={() => setAsked(null)}
         />
       )}
@@ -104,8 +105,10 @@ function BulkDialog({
         <p>{action.consequence}</p>
       ) : (
         <p role="status">
-          <progress max={ids.length} value={done} aria-label="Rows" />{' '}
-          {isFinished ? `Done for ${ids.length - failures.length} of ${what}.` : `${done} of ${what}`}
+          <progress max={ids.length} value={done} aria-label={t('Rows')} />{' '}
+          {isFinished
+            ? t('Done for {count} of {what}.', { count: ids.length - failures.length, what })
+            : t('{done} of {what}', { done, what })}
         </p>
       )}
       {failures.length > 0 && (
@@ -124,7 +127,7 @@ function BulkDialog({
           </button>
         )}
         <button type="button" className="button quiet" onClick={onClose}>
-          {isFinished ? 'Close' : 'Cancel'}
+          {isFinished ? t('Close') : t('Cancel')}
         </button>
       </p>
     </Dialog>

@@ -1,5 +1,6 @@
 import { type Edits, listChanged, type Saved } from './edits.ts'
 import './changed-meanwhile.css'
+import { t, tNodes } from '../words/words.ts'
 
 /** Names the values that somebody else has saved since the first edit, and asks whose are kept. */
 export function ChangedMeanwhile<Values extends object>({
@@ -18,24 +19,28 @@ export function ChangedMeanwhile<Values extends object>({
     <div className="card changed" role="status">
       <p>
         {/* A secret is not among the values. */}
-        Somebody else has changed {changed.map((name) => labels[name]).join(', ') || 'a secret'} meanwhile.
-        What you entered is kept.
+        {t('Somebody else has changed {fields} meanwhile. What you entered is kept.', {
+          fields: changed.map((name) => labels[name]).join(', ') || t('a secret'),
+        })}
       </p>
       <ul>
         {changed
           .filter((name) => edits.values[name] !== undefined)
           .map((name) => (
             <li key={String(name)}>
-              {labels[name]} is now <code>{String(saved.values[name]) || 'empty'}</code>
+              {tNodes('{field} is now {value}', {
+                field: labels[name],
+                value: <code>{String(saved.values[name]) || t('empty')}</code>,
+              })}
             </li>
           ))}
       </ul>
       <div className="actions">
         <button type="button" className="button quiet" onClick={() => setEdits({ ...edits, since: saved })}>
-          Keep my entries
+          {t('Keep my entries')}
         </button>
         <button type="button" className="button quiet" onClick={() => setEdits(null)}>
-          Show theirs
+          {t('Show theirs')}
         </button>
       </div>
     </div>

@@ -1,4 +1,5 @@
 import { type ReactNode, useState } from 'react'
+import { t } from '../words/words.ts'
 
 const SHOWN_MS = 1500
 
@@ -19,7 +20,7 @@ export function CopyButton({
     <button
       type="button"
       className={className}
-      title="Copy"
+      title={t('Copy')}
       aria-label={label}
       onClick={() =>
         void navigator.clipboard.writeText(text).then(() => {
@@ -29,7 +30,7 @@ export function CopyButton({
       }
     >
       {children}
-      <span role="status">{isCopied ? 'Copied' : ''}</span>
+      <span role="status">{isCopied ? t('Copied') : ''}</span>
     </button>
   )
 }

@@ -1,4 +1,5 @@
 import { type FormEvent, type ReactNode, useId, useLayoutEffect, useRef, useState } from 'react'
+import { t } from '../words/words.ts'
 import { Field, ProblemText } from './form.tsx'
 import type { Problem } from './result.ts'
 
@@ -48,7 +49,7 @@ export function Dialog({
       <div className="dialog-body">
         <header>
           <h2 id={id}>{title}</h2>
-          <button type="button" className="button quiet" onClick={onClose} aria-label="Close">
+          <button type="button" className="button quiet" onClick={onClose} aria-label={t('Close')}>
             ✕
           </button>
         </header>
@@ -108,7 +109,7 @@ export function ConfirmedButton({
           <form onSubmit={submit}>
             <div>{consequence}</div>
             {name !== undefined && (
-              <Field label={`Type “${name}” to confirm`} name="confirmation">
+              <Field label={t('Type “{name}” to confirm', { name })} name="confirmation">
                 {(props) => (
                   <input
                     {...props}
@@ -125,7 +126,7 @@ export function ConfirmedButton({
                 {label}
               </button>
               <button type="button" className="button quiet" onClick={close}>
-                Cancel
+                {t('Cancel')}
               </button>
             </div>
           </form>

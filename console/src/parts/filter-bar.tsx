@@ -1,5 +1,6 @@
 import './filter-bar.css'
 import { type ComponentType, Suspense, useId, useState } from 'react'
+import { t } from '../words/words.ts'
 import { useTypedText } from './typed-text.ts'
 
 /** The filters, the search and the order of a list, as the URL has them. */
@@ -102,11 +103,11 @@ export function FilterBar({
       ))}
       <select
         className="chip"
-        aria-label="Add a filter"
+        aria-label={t('Add a filter')}
         value=""
         onChange={({ target }) => add(target.value)}
       >
-        <option value="">+ Filter</option>
+        <option value="">{t('+ Filter')}</option>
         {filters
           .filter((filter) => !isShown(filter))
           .map(({ name, label }) => (
@@ -144,8 +145,8 @@ function FilterChip({
             ))
           ) : (
             <>
-              <option value="">Choose…</option>
-              <Suspense fallback={value && <option value={value}>Loading…</option>}>
+              <option value="">{t('Choose…')}</option>
+              <Suspense fallback={value && <option value={value}>{t('Loading…')}</option>}>
                 <filter.Options />
               </Suspense>
             </>
@@ -164,7 +165,7 @@ function FilterChip({
       )}
       <button
         type="button"
-        aria-label={`Remove the filter “${filter.label}”`}
+        aria-label={t('Remove the filter “{label}”', { label: filter.label })}
         // The field keeps the focus: it would send its text first.
         onMouseDown={(event) => event.preventDefault()}
         onClick={() => onChange(undefined)}

@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'react'
 import { useRelayEnvironment } from 'react-relay/hooks'
 import type { Environment, GraphQLTaggedNode, Variables } from 'relay-runtime'
+import { t } from '../words/words.ts'
 import { Dialog } from './dialog.tsx'
 import { sendQuery } from './use-list.ts'
 
@@ -90,12 +91,14 @@ function save(name: string, parts: readonly Blob[]): void {
 /** A menu that saves the rows of a list, or those that are selected, as a file. */
 export function ListExportMenu({
   list,
+  describeCount,
   exported,
   variables,
   total,
   ids,
 }: {
   list: string
+  describeCount: (count: number) => string
   exported: ListExport
   variables: Variables
   total: number
@@ -108,12 +111,12 @@ export function ListExportMenu({
     <>
       <select
         className="chip export"
-        aria-label={`Export ${count.toLocaleString('en')} ${list}`}
+        aria-label={t('Export {rows}', { rows: describeCount(count) })}
         value=""
         disabled={count === 0}
         onChange={({ target }) => setFormat(target.value as Format)}
       >
-        <option value="">Export{ids && ` ${count.toLocaleString('en')} selected`}</option>
+        <option value="">{ids ? t('Export {count} selected', { count }) : t('Export')}</option>
         <option value="csv">CSV</option>
         <option value="ndjson">NDJSON</option>
       </select>
@@ -177,11 +180,11 @@ function ExportDialog({
     }
   }, [environment, format, list])
   return (
-    <Dialog title={`Export ${list} as ${format.toUpperCase()}`} onClose={onClose}>
+    <Dialog title={t('Export as {format}', { format: format.toUpperCase() })} onClose={onClose}>
       {problem === null ? (
         <p role="status">
-          <progress max={count} value={done} aria-label="Rows" /> {done.toLocaleString('en')} of{' '}
-          {count.toLocaleString('en')}
+          <progress max={count} value={done} aria-label={t('Rows')} />{' '}
+          {t('{done} of {count}', { done, count })}
         </p>
       ) : (
         <p className="problem" role="alert">
@@ -190,7 +193,7 @@ function ExportDialog({
       )}
       <p className="actions">
         <button type="button" className="button quiet" onClick={onClose}>
-          {problem === null ? 'Cancel' : 'Close'}
+          {problem === null ? t('Cancel') : t('Close')}
         </button>
       </p>
     </Dialog>

@@ -2,6 +2,7 @@ import './list-screen.css'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { type ReactNode, useState } from 'react'
 import type { OperationType } from 'relay-runtime'
+import { t } from '../words/words.ts'
 import { BigList, type Column } from './big-list.tsx'
 import { type BulkAction, BulkActionButton } from './bulk-actions.tsx'
 import { changeValue, type Filter, FilterBar, type ListValues } from './filter-bar.tsx'
@@ -19,7 +20,9 @@ export type LiveRows = { announce: (ids: readonly string[]) => void; withdraw: (
 export type ListDefinition<Operation extends OperationType, Row, Data> = {
   title: string
   /** Of one row and of several, for the count. */
-  nouns: readonly [one: string, many: string]
+  /** How the list is called in names of files. */
+  name: string
+  describeCount: (count: number) => string
   empty: string
   /** The label of the field of search, if the list has one. */
   searchLabel?: string
@@ -48,7 +51,7 @@ export function ListScreen<Operation extends OperationType, Row extends { readon
   /** A button beside the title, such as one for a new row. */
   action?: ReactNode
 }) {
-  const { title, nouns, searchLabel, canSort, Live } = definition
+  const { title, name, describeCount, searchLabel, canSort, Live } = definition
   const values = useSearch({ strict: false }) as ListValues
   const navigate = useNavigate()
   const [fresh, setFresh] = useState<readonly string[]>([])
@@ -71,7 +74,7 @@ export function ListScreen<Operation extends OperationType, Row extends { readon
     setSelectedFrom(filter)
     clear()
   }
-  const view = useListView(title.toLowerCase(), definition.columns)
+  const view = useListView(name, definition.columns)
   const ordering = {
     sort: values.sort,
     canSort: (column: string) => canSort(column, values),
@@ -104,7 +107,8 @@ export function ListScreen<Operation extends OperationType, Row extends { readon
         )}
         <FilterBar filters={filters} values={values} onChange={change} />
         <ListExportMenu
-          list={nouns[1]}
+          list={name}
+          describeCount={describeCount}
           exported={definition.exported}
           variables={variables}
           total={total ?? 0}
@@ -122,7 +126,7 @@ export function ListScreen<Operation extends OperationType, Row extends { readon
       )}
       <div className="list-state">
         <p className="count" role="status">
-          {total !== undefined && `${total.toLocaleString('en')} ${nouns[total === 1 ? 0 : 1]}`}
+          {total !== undefined && describeCount(total)}
           {freshCount > 0 && (
             <button
               type="button"
@@ -132,28 +136,31 @@ export function ListScreen<Operation extends OperationType, Row extends { readon
                 refresh()
               }}
             >
-              {freshCount} new: show
+              {t('{count} new: show', { count: freshCount })}
             </button>
           )}
         </p>
         {(isAll || ids.size > 0) && (
           <div className="chips selection" role="status">
             <strong>
-              {isAll
-                ? `All ${total?.toLocaleString('en')} that match`
-                : `${ids.size.toLocaleString('en')} selected`}
+              {isAll ? t('All {total} that match', { total }) : t('{count} selected', { count: ids.size })}
             </strong>
             {!isAll &&
               definition.actions.map((action) => (
-                <BulkActionButton key={action.label} action={action} ids={[...ids]} nouns={nouns} />
+                <BulkActionButton
+                  key={action.label}
+                  action={action}
+                  ids={[...ids]}
+                  describeCount={describeCount}
+                />
               ))}
             {!isAll && total !== undefined && total > ids.size && (
               <button type="button" className="chip" onClick={() => setIsAll(true)}>
-                Select all {total.toLocaleString('en')} that match
+                {t('Select all {total} that match', { total })}
               </button>
             )}
             <button type="button" className="chip" onClick={clear}>
-              Clear
+              {t('Clear')}
             </button>
           </div>
         )}

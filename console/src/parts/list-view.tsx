@@ -1,4 +1,5 @@
 import { useMemo, useState } from 'react'
+import { t } from '../words/words.ts'
 import { type Column, listOrders } from './big-list.tsx'
 import { CheckField } from './form.tsx'
 
@@ -59,13 +60,13 @@ export function ListViewMenu<Data>({
           currentTarget.open = false
       }}
     >
-      <summary className="chip">View</summary>
+      <summary className="chip">{t('View')}</summary>
       <div className="form">
         {sortable.length > 0 && (
           <label>
-            Order
+            {t('Order')}
             <select value={sort ?? ''} onChange={({ target }) => onSort(target.value || undefined)}>
-              <option value="">Of the list</option>
+              <option value="">{t('Of the list')}</option>
               {sortable.flatMap((column) =>
                 listOrders(column).flatMap((order) =>
                   order === undefined ? (
@@ -80,9 +81,9 @@ export function ListViewMenu<Data>({
             </select>
           </label>
         )}
-        <CheckField label="Low rows" checked={isDense} onChange={(isOn) => change({ isDense: isOn })} />
+        <CheckField label={t('Low rows')} checked={isDense} onChange={(isOn) => change({ isDense: isOn })} />
         <fieldset className="form">
-          <legend>Columns</legend>
+          <legend>{t('Columns')}</legend>
           {columns.slice(1).map(({ name, label }) => (
             <CheckField
               key={name}

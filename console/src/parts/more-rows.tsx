@@ -1,4 +1,5 @@
 import { useEffect, useRef } from 'react'
+import { t } from '../words/words.ts'
 
 /** Loads the next page when the end of the list comes near. The button is for those who do not scroll. */
 export function MoreRows({
@@ -29,7 +30,7 @@ export function MoreRows({
   return (
     <div ref={end} className="more">
       <button type="button" className="button quiet" disabled={isLoading} onClick={load}>
-        {isLoading ? 'Loading…' : 'Load more'}
+        {isLoading ? t('Loading…') : t('Load more')}
       </button>
     </div>
   )

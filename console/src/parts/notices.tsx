@@ -1,4 +1,5 @@
 import { useSyncExternalStore } from 'react'
+import { t } from '../words/words.ts'
 
 /** A message of an action that is done; `undo` takes it back for as long as the message is shown. */
 type Notice = { id: number; text: string; undo?: (() => void) | undefined }
@@ -43,7 +44,7 @@ export function Notices() {
                 undo()
               }}
             >
-              Undo
+              {t('Undo')}
             </button>
           )}
         </p>

@@ -1,4 +1,5 @@
 import { ApiError } from '../api/api-error.ts'
+import { t } from '../words/words.ts'
 import { CopiedText } from './copied-text.tsx'
 
 /** Why a list or a part of a screen is missing, and a button that asks for it again. */
@@ -7,11 +8,11 @@ export const QueryProblem = ({ error, onRetry }: { error: unknown; onRetry: () =
     <p>{error instanceof Error ? error.message : String(error)}</p>
     {error instanceof ApiError && error.requestId && (
       <p>
-        Number of the request: <CopiedText text={error.requestId} />
+        {t('Number of the request:')} <CopiedText text={error.requestId} />
       </p>
     )}
     <button type="button" className="button quiet" onClick={onRetry}>
-      Try again
+      {t('Try again')}
     </button>
   </div>
 )

@@ -1,6 +1,7 @@
 import { useCallback, useEffect, useRef } from 'react'
 import { fetchQuery, useLazyLoadQuery, useRelayEnvironment } from 'react-relay/hooks'
 import type { GraphQLTaggedNode, OperationType, Subscription } from 'relay-runtime'
+import { t } from '../words/words.ts'
 import { notify } from './notices.tsx'
 
 /**
@@ -35,7 +36,7 @@ export function useScreenQuery<Operation extends OperationType>(
       },
       complete: end,
       error: ({ message }: Error) => {
-        notify(`The screen is not up to date: ${message}`)
+        notify(t('The screen is not up to date: {message}', { message }))
         end()
       },
     })

@@ -1,5 +1,6 @@
 import { type ReactNode, useId, useState } from 'react'
-import { findUnit, UNITS, type Unit } from './durations.ts'
+import { t } from '../words/words.ts'
+import { findUnit, UNIT_NAMES, UNITS, type Unit } from './durations.ts'
 import { CheckField, Field, findFieldProblems } from './form.tsx'
 import { type SettingName, type Settings, useSetting } from './settings-form.tsx'
 
@@ -82,7 +83,7 @@ export function DurationSetting({ name, hint }: Described<NamesOf<number>>) {
             }}
           />
           <select
-            aria-label={`Unit of “${label}”`}
+            aria-label={t('Unit of “{label}”', { label })}
             value={unit}
             onChange={({ target }) => {
               const chosen = target.value as Unit
@@ -90,8 +91,10 @@ export function DurationSetting({ name, hint }: Described<NamesOf<number>>) {
               setUnit(chosen)
             }}
           >
-            {Object.keys(UNITS).map((each) => (
-              <option key={each}>{each}</option>
+            {Object.entries(UNIT_NAMES).map(([each, name]) => (
+              <option key={each} value={each}>
+                {name}
+              </option>
             ))}
           </select>
         </div>
@@ -171,7 +174,7 @@ export const MoveButtons = ({
       key={direction}
       type="button"
       className="button quiet small"
-      aria-label={`Move ${label} ${direction}`}
+      aria-label={direction === 'up' ? t('Move {label} up', { label }) : t('Move {label} down', { label })}
       disabled={index === (direction === 'up' ? 0 : count - 1)}
       onClick={({ currentTarget }) => {
         onMove(direction === 'up' ? -1 : 1)

@@ -25,6 +25,7 @@ import { useProblemMutation } from './mutation.ts'
 import { notify } from './notices.tsx'
 import type { Problem } from './result.ts'
 import './settings-form.css'
+import { t } from '../words/words.ts'
 
 type Input = settingsFormMutation$variables['input']
 export type SettingName = Exclude<keyof Input, 'expectedUpdatedAt'>
@@ -32,51 +33,51 @@ export type Settings = NonNullable<settingsFormQuery$data['tenant']>['settings']
 
 /** How people call each setting. */
 const SETTING_LABELS: Record<SettingName, string> = {
-  signInMethods: 'Sign-in methods',
-  passcodeChannels: 'Codes are sent by',
-  offerPasskey: 'Offer a passkey',
-  signUp: 'New accounts',
-  signUpDomains: 'Domains that may sign up',
-  signUpFields: 'Fields of the sign-up',
-  invitationLifetimeSeconds: 'Lifetime of an invitation',
-  termsUrl: 'Terms of use',
-  termsVersion: 'Version of the terms',
-  privacyUrl: 'Privacy policy',
-  secondFactor: 'Second factor is presented by',
-  secondFactorRoles: 'Roles that need a second factor',
-  recoveryWaitingTime: 'Wait before a recovery link works',
-  staySignedIn: 'When the browser is closed',
-  sessionIdleSeconds: 'A session ends without use after',
-  sessionLifetimeSeconds: 'A session ends in any case after',
-  newDeviceNotice: 'Mail about a new browser',
-  accountDeletionDays: 'Days until an account is deleted',
-  networkCodeLimit: 'Unused codes of a network in an hour',
-  networkFailureLimit: 'Wrong codes of a network in an hour',
-  smsDailyLimit: 'Text messages in a day',
-  smsPrefixLimit: 'Text messages to neighboring numbers in an hour',
-  smsCountries: 'Countries of text messages',
-  phoneCountry: 'Country of numbers without a country code',
-  friendlyName: 'Name',
-  supportUrl: 'Help page',
-  defaultLocale: 'Language of people of whom none is known',
-  eventRetentionDays: 'Days for which the log is kept',
-  loginUrl: 'Start page of sign-ins',
-  defaultAudience: 'Audience of access tokens',
-  defaultScopes: 'Scopes of requests that name none',
-  dynamicRegistration: 'Registration with a token',
-  openRegistration: 'Registration by anybody',
-  clientIdMetadataDocuments: 'Clients that are a URL',
-  themeColor: 'Color',
-  darkThemeColor: 'Color on dark screens',
-  logoUrl: 'Logo',
-  darkLogoUrl: 'Logo on dark screens',
-  faviconUrl: 'Icon of browser tabs',
-  cornerRadius: 'Radius of corners',
-  font: 'Font',
-  mailSenderName: 'Name of the sender',
-  mailSenderAddress: 'Address of the sender',
-  mailReplyTo: 'Address for replies',
-  textOverrides: 'Texts',
+  signInMethods: t('Sign-in methods'),
+  passcodeChannels: t('Codes are sent by'),
+  offerPasskey: t('Offer a passkey'),
+  signUp: t('New accounts'),
+  signUpDomains: t('Domains that may sign up'),
+  signUpFields: t('Fields of the sign-up'),
+  invitationLifetimeSeconds: t('Lifetime of an invitation'),
+  termsUrl: t('Terms of use'),
+  termsVersion: t('Version of the terms'),
+  privacyUrl: t('Privacy policy'),
+  secondFactor: t('Second factor is presented by'),
+  secondFactorRoles: t('Roles that need a second factor'),
+  recoveryWaitingTime: t('Wait before a recovery link works'),
+  staySignedIn: t('When the browser is closed'),
+  sessionIdleSeconds: t('A session ends without use after'),
+  sessionLifetimeSeconds: t('A session ends in any case after'),
+  newDeviceNotice: t('Mail about a new browser'),
+  accountDeletionDays: t('Days until an account is deleted'),
+  networkCodeLimit: t('Unused codes of a network in an hour'),
+  networkFailureLimit: t('Wrong codes of a network in an hour'),
+  smsDailyLimit: t('Text messages in a day'),
+  smsPrefixLimit: t('Text messages to neighboring numbers in an hour'),
+  smsCountries: t('Countries of text messages'),
+  phoneCountry: t('Country of numbers without a country code'),
+  friendlyName: t('Name'),
+  supportUrl: t('Help page'),
+  defaultLocale: t('Language of people of whom none is known'),
+  eventRetentionDays: t('Days for which the log is kept'),
+  loginUrl: t('Start page of sign-ins'),
+  defaultAudience: t('Audience of access tokens'),
+  defaultScopes: t('Scopes of requests that name none'),
+  dynamicRegistration: t('Registration with a token'),
+  openRegistration: t('Registration by anybody'),
+  clientIdMetadataDocuments: t('Clients that are a URL'),
+  themeColor: t('Color'),
+  darkThemeColor: t('Color on dark screens'),
+  logoUrl: t('Logo'),
+  darkLogoUrl: t('Logo on dark screens'),
+  faviconUrl: t('Icon of browser tabs'),
+  cornerRadius: t('Radius of corners'),
+  font: t('Font'),
+  mailSenderName: t('Name of the sender'),
+  mailSenderAddress: t('Address of the sender'),
+  mailReplyTo: t('Address for replies'),
+  textOverrides: t('Texts'),
 }
 const SETTING_NAMES = Object.keys(SETTING_LABELS) as SettingName[]
 
@@ -86,9 +87,9 @@ const listLabels = (names: readonly SettingName[]): string =>
   names.map((name) => SETTING_LABELS[name]).join(', ')
 
 function describeValue(value: unknown): string {
-  if (value === null || value === undefined || value === '') return 'not set'
-  if (typeof value === 'boolean') return value ? 'on' : 'off'
-  if (Array.isArray(value)) return value.length === 0 ? 'empty' : value.map(describeValue).join(', ')
+  if (value === null || value === undefined || value === '') return t('not set')
+  if (typeof value === 'boolean') return value ? t('on') : t('off')
+  if (Array.isArray(value)) return value.length === 0 ? t('empty') : value.map(describeValue).join(', ')
   return typeof value === 'object' ? Object.values(value).filter(Boolean).join(' ') : String(value)
 }
 
@@ -111,7 +112,7 @@ const FormContext = createContext<FormState | null>(null)
 /** The form around a field. */
 export function useSettings(): FormState {
   const state = useContext(FormContext)
-  if (!state) throw new Error('A setting is outside of its form.')
+  if (!state) throw new Error(t('A setting is outside of its form.'))
   return state
 }
 
@@ -232,7 +233,7 @@ export function SettingsForm({
     {},
     { fetchPolicy: 'store-and-network' },
   )
-  if (!tenant) return <p className="empty">You may not read the settings.</p>
+  if (!tenant) return <p className="empty">{t('You may not read the settings.')}</p>
   return (
     <EditedSettings title={title} tenant={tenant} after={viewer?.eventPosition} aside={aside}>
       {children}
@@ -316,7 +317,7 @@ function EditedSettings({
     variables: { after },
     onNext: (response) => {
       const { user, client } = response?.events.actor ?? {}
-      const person = user?.name ?? user?.email ?? client?.name ?? 'Somebody'
+      const person = user?.name ?? user?.email ?? client?.name ?? t('Somebody')
       if (isSaving.current) missed.current = person
       else refresh(person)
     },
@@ -346,7 +347,7 @@ function EditedSettings({
       },
       (problem) => {
         // Of a conflict, the event may not have arrived yet.
-        settle('Somebody')
+        settle(t('Somebody'))
         onProblem?.(problem)
       },
     )
@@ -357,9 +358,11 @@ function EditedSettings({
     const former = pick(saved, changed)
     send(pick(edits, changed), tenant.updatedAt, {
       onDone: (updatedAt) =>
-        notify(`Saved: ${listLabels(changed)}.`, () =>
+        notify(t('Saved: {changed}.', { changed: listLabels(changed) }), () =>
           // The screen may be left by then, and its form with it.
-          send(former, updatedAt, { onProblem: ({ message }) => notify(`Not undone: ${message}`) }),
+          send(former, updatedAt, {
+            onProblem: ({ message }) => notify(t('Not undone: {message}', { message })),
+          }),
         ),
     })
   }
@@ -383,29 +386,35 @@ function EditedSettings({
       <section className="screen">
         <header className="screen-head">
           <h1>{title}</h1>
-          {!mayWrite && <span className="badge">Your role reads these settings</span>}
+          {!mayWrite && <span className="badge">{t('Your role reads these settings')}</span>}
         </header>
         <div role="status">
           {news && (
             <div className="card news">
               <p>
-                {news.person} changed: {listLabels(news.names)}.
-                {contested.length > 0 && ' What you have typed is kept.'}
+                {t('{person} changed: {settings}.', {
+                  person: news.person,
+                  settings: listLabels(news.names),
+                })}{' '}
+                {contested.length > 0 && t('What you have typed is kept.')}
               </p>
               {contested.map((name) => (
                 <p key={name}>
-                  {SETTING_LABELS[name]} is now “{describeValue(saved[name])}”.
+                  {t('{setting} is now “{value}”.', {
+                    setting: SETTING_LABELS[name],
+                    value: describeValue(saved[name]),
+                  })}
                   <button
                     type="button"
                     className="button quiet"
                     onClick={() => setEdits(({ [name]: _, ...others }) => others)}
                   >
-                    Take it
+                    {t('Take it')}
                   </button>
                 </p>
               ))}
               <button type="button" className="button quiet" onClick={() => setNews(null)}>
-                Understood
+                {t('Understood')}
               </button>
             </div>
           )}
@@ -418,12 +427,12 @@ function EditedSettings({
             {(isDirty || save.problem) && (
               <div className="save-bar card">
                 <ProblemText problem={save.problem} shown={[...shown.values()]} />
-                <p className="truncated">Not saved: {listLabels(changed)}</p>
+                <p className="truncated">{t('Not saved: {settings}', { settings: listLabels(changed) })}</p>
                 <button type="button" className="button quiet" onClick={() => setEdits({})}>
-                  Discard
+                  {t('Discard')}
                 </button>
                 <button type="submit" className="button" disabled={!isDirty || save.isRunning}>
-                  Save
+                  {t('Save')}
                 </button>
               </div>
             )}
@@ -458,8 +467,8 @@ const toInput = (settings: Partial<Settings>): Input => trimLines(settings) as I
  */
 export function LeavingGuard({
   isInSearch = false,
-  title = 'Leave without saving?',
-  children = 'What you have changed here is lost.',
+  title = t('Leave without saving?'),
+  children = t('What you have changed here is lost.'),
 }: {
   isInSearch?: boolean
   title?: string
@@ -490,10 +499,10 @@ export function LeavingGuard({
       <p>{children}</p>
       <div className="actions">
         <button type="button" className="button" onClick={() => answer(true)}>
-          Stay
+          {t('Stay')}
         </button>
         <button type="button" className="button danger" onClick={() => answer(false)}>
-          Leave
+          {t('Leave')}
         </button>
       </div>
     </Dialog>

@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'react'
+import { language, t } from '../words/words.ts'
 
 const UNITS = [
   ['year', 31_536_000],
@@ -8,13 +9,13 @@ const UNITS = [
   ['minute', 60],
 ] as const
 
-const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'short' })
-const absolute = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'medium' })
+const relative = new Intl.RelativeTimeFormat(language, { numeric: 'auto', style: 'short' })
+const absolute = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'medium' })
 
 function formatAgo(time: Date, now: number): string {
   const seconds = Math.round((time.getTime() - now) / 1000)
   const [unit, size] = UNITS.find(([, size]) => Math.abs(seconds) >= size) ?? (['second', 1] as const)
-  return Math.abs(seconds) < 10 ? 'now' : relative.format(Math.trunc(seconds / size), unit)
+  return Math.abs(seconds) < 10 ? t('now') : relative.format(Math.trunc(seconds / size), unit)
 }
 
 const REFRESH_MS = 30_000
@@ -26,7 +27,7 @@ export function Time({ at }: { at: string | null | undefined }) {
     const timer = setInterval(() => setNow(Date.now()), REFRESH_MS)
     return () => clearInterval(timer)
   }, [])
-  if (!at) return <span className="none">never</span>
+  if (!at) return <span className="none">{t('never')}</span>
   const time = new Date(at)
   return (
     <time dateTime={at} title={absolute.format(time)}>

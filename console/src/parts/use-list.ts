@@ -10,6 +10,7 @@ import {
   type Variables,
 } from 'relay-runtime'
 import { ApiError, toApiError } from '../api/api-error.ts'
+import { t } from '../words/words.ts'
 import { ListPages, type LoadedPage, PAGE_ROWS } from './list-pages.ts'
 
 /** A connection as the queries of lists select it. */
@@ -46,7 +47,7 @@ export async function sendQuery(environment: Environment, query: GraphQLTaggedNo
   const sent = environment.getNetwork().execute(params, variables, { force: true })
   const { data, errors } = (await sent.toPromise()) as Answer
   if (data && !Object.values(data).includes(null)) return { operation, data }
-  throw errors?.[0] ? toApiError(errors[0]) : new ApiError('The answer has no data.')
+  throw errors?.[0] ? toApiError(errors[0]) : new ApiError(t('The answer has no data.'))
 }
 
 type FirstResponse = { readonly viewer?: { readonly eventPosition: string | null | undefined } | null }

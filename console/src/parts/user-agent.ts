@@ -1,3 +1,5 @@
+import { t } from '../words/words.ts'
+
 const BROWSERS = [
   ['Edge', /Edg\//],
   ['Firefox', /Firefox\//],
@@ -14,8 +16,9 @@ const SYSTEMS = [
 
 /** The browser and the system of a User-Agent in words. */
 export function describeBrowser(userAgent: string | null | undefined): string {
-  if (!userAgent) return 'Unknown device'
+  if (!userAgent) return t('Unknown device')
   const browser = BROWSERS.find(([, pattern]) => pattern.test(userAgent))?.[0]
   const system = SYSTEMS.find(([, pattern]) => pattern.test(userAgent))?.[0]
-  return [browser, system].filter(Boolean).join(' on ') || userAgent.slice(0, 40)
+  if (browser && system) return t('{browser} on {system}', { browser, system })
+  return browser ?? system ?? userAgent.slice(0, 40)
 }

@@ -7,6 +7,7 @@ import { CONSOLE_PATH, deployment } from '../config.ts'
 import type { boxQuery, boxQuery$data } from '../generated/boxQuery.graphql.ts'
 import { Dialog } from '../parts/dialog.tsx'
 import { toPathId } from '../screens/applications/kinds.ts'
+import { t } from '../words/words.ts'
 
 type Match = NonNullable<boxQuery$data['lookup']>[number]
 type Choice = { key: string; name: string; detail: string; open: () => void }
@@ -19,22 +20,22 @@ const WAIT_MS = 150
 const MIN_LOOKUP = 3
 
 const KINDS: Record<Exclude<Match['kind'], '%future added value'>, string> = {
-  ADDRESS: 'Address with failed sign-ins',
-  CLIENT: 'Application',
-  CREDENTIAL: 'Passkey or second factor',
-  DEVICE: 'Device',
-  EVENT: 'Event',
-  IDENTITY_PROVIDER: 'Identity provider',
-  IDP_USER: 'Linked identity',
-  INVITATION: 'Invitation',
-  IP_ADDRESS: 'IP address',
-  REGISTRATION_TOKEN: 'Registration token',
-  REQUEST: 'Request',
-  SESSION: 'Session',
-  SIGNING_KEY: 'Signing key',
-  SUBJECT: 'Subject of events',
-  TENANT: 'Tenant',
-  USER: 'User',
+  ADDRESS: t('Address with failed sign-ins'),
+  CLIENT: t('Application'),
+  CREDENTIAL: t('Passkey or second factor'),
+  DEVICE: t('Device'),
+  EVENT: t('Event'),
+  IDENTITY_PROVIDER: t('Identity provider'),
+  IDP_USER: t('Linked identity'),
+  INVITATION: t('Invitation'),
+  IP_ADDRESS: t('IP address'),
+  REGISTRATION_TOKEN: t('Registration token'),
+  REQUEST: t('Request'),
+  SESSION: t('Session'),
+  SIGNING_KEY: t('Signing key'),
+  SUBJECT: t('Subject of events'),
+  TENANT: t('Tenant'),
+  USER: t('User'),
 }
 
 /** The screen that shows a match, below the console. */
@@ -143,16 +144,16 @@ export function Box({ commands, onClose }: { commands: readonly Command[]; onClo
     }
   }
   return (
-    <Dialog title="Find anything" onClose={onClose}>
+    <Dialog title={t('Find anything')} onClose={onClose}>
       <div className="box">
         <input
           type="text"
           role="combobox"
-          aria-label="A screen, an id, an address, an IP address, the number of a request, or a URL"
+          aria-label={t('A screen, an id, an address, an IP address, the number of a request, or a URL')}
           aria-expanded={choices.length > 0}
           aria-controls="box-choices"
           aria-activedescendant={choices[chosen] && `box-${chosen}`}
-          placeholder="A screen, or any id, address, IP, request or URL"
+          placeholder={t('A screen, or any id, address, IP, request or URL')}
           autoComplete="off"
           spellCheck={false}
           value={text}
@@ -162,7 +163,7 @@ export function Box({ commands, onClose }: { commands: readonly Command[]; onClo
           }}
           onKeyDown={handleKey}
         />
-        <div role="listbox" id="box-choices" aria-label="Found">
+        <div role="listbox" id="box-choices" aria-label={t('Found')}>
           {choices.map((choice, index) => (
             <div
               key={choice.key}
@@ -182,10 +183,10 @@ export function Box({ commands, onClose }: { commands: readonly Command[]; onClo
         <p className="hint" role="status">
           {problem ??
             (choices.length > 0
-              ? '↑ ↓ choose, Enter opens'
+              ? t('↑ ↓ choose, Enter opens')
               : isCurrent || entered.length < MIN_LOOKUP
-                ? 'Nothing has this name, id or address.'
-                : 'Searching…')}
+                ? t('Nothing has this name, id or address.')
+                : t('Searching…'))}
         </p>
       </div>
     </Dialog>

@@ -2,10 +2,11 @@ import { useEffect, useRef, useState } from 'react'
 import { useConnection } from '../api/connection.ts'
 import { startSignIn } from '../auth/sign-in.ts'
 import { notify } from '../parts/notices.tsx'
+import { language, t } from '../words/words.ts'
 
 /** An interruption that is over before it is noticed is not reported. */
 const UNNOTICED_MS = 1500
-const clock = new Intl.DateTimeFormat('en', { timeStyle: 'short' })
+const clock = new Intl.DateTimeFormat(language, { timeStyle: 'short' })
 
 /** Says that the screen is no longer up to date, and when it is again. */
 export function ConnectionState() {
@@ -15,7 +16,7 @@ export function ConnectionState() {
   useEffect(() => {
     if (interruptedAt === null) {
       setIsShown(false)
-      if (wasShown.current && !hasGap) notify('Connected again. The changes since then are shown.')
+      if (wasShown.current && !hasGap) notify(t('Connected again. The changes since then are shown.'))
       wasShown.current = false
       return
     }
@@ -29,23 +30,24 @@ export function ConnectionState() {
     <div className="connection" role="status">
       {isShown && interruptedAt !== null && !isSignedOut && (
         <p>
-          Not connected since {clock.format(interruptedAt)}. The screen is as it was then, and continues by
-          itself.
+          {t('Not connected since {time}. The screen is as it was then, and continues by itself.', {
+            time: clock.format(interruptedAt),
+          })}
         </p>
       )}
       {isSignedOut && (
         <p>
-          Your session has ended. Keep what you have typed, and{' '}
+          {t('Your session has ended. Keep what you have typed, and')}{' '}
           <button type="button" className="button quiet" onClick={() => void startSignIn()}>
-            sign in again
+            {t('sign in again')}
           </button>
         </p>
       )}
       {hasGap && (
         <p>
-          Some changes are no longer in the log.{' '}
+          {t('Some changes are no longer in the log.')}{' '}
           <button type="button" className="button quiet" onClick={() => location.reload()}>
-            Load the screen again
+            {t('Load the screen again')}
           </button>
         </p>
       )}

@@ -1,6 +1,7 @@
 import { getScreenDocument, type ScreenDocument } from '../api/screen-document.ts'
 import { GRAPHQL_URL } from '../config.ts'
 import { notify } from '../parts/notices.tsx'
+import { t } from '../words/words.ts'
 
 /** The document, with its variables in comments. */
 const toGraphQL = ({ text, variables }: ScreenDocument): string =>
@@ -22,28 +23,30 @@ const toCurl = ({ text, variables }: ScreenDocument): string =>
 async function copy(format: (document: ScreenDocument) => string, name: string): Promise<void> {
   const document = getScreenDocument()
   if (document) await navigator.clipboard.writeText(format(document))
-  notify(document ? `The query of this screen is copied as ${name}.` : 'This screen has no query.')
+  notify(
+    document ? t('The query of this screen is copied as {name}.', { name }) : t('This screen has no query.'),
+  )
 }
 
 function runScreen(run: (query: string, variables: string) => void): void {
   const document = getScreenDocument()
   if (document) run(document.text, JSON.stringify(document.variables, null, 2))
-  else notify('This screen has no query.')
+  else notify(t('This screen has no query.'))
 }
 
 /** Copies the query of the present screen, or opens it where it can be changed and sent. */
 export const CopyScreen = ({ run }: { run: (query: string, variables: string) => void }) => (
   <p className="copy-screen">
-    Copy as{' '}
+    {t('Copy as')}{' '}
     <button type="button" className="link" onClick={() => void copy(toGraphQL, 'GraphQL')}>
       GraphQL
     </button>{' '}
-    <button type="button" className="link" onClick={() => void copy(toCurl, 'a curl command')}>
+    <button type="button" className="link" onClick={() => void copy(toCurl, t('a curl command'))}>
       curl
     </button>{' '}
-    or{' '}
+    {t('or')}{' '}
     <button type="button" className="link" onClick={() => runScreen(run)}>
-      run
+      {t('run')}
     </button>
   </p>
 )

@@ -7,6 +7,7 @@ import type { shellQuery } from '../generated/shellQuery.graphql.ts'
 import { Avatar } from '../parts/avatar.tsx'
 import { Notices } from '../parts/notices.tsx'
 import { ListSkeleton } from '../parts/skeleton.tsx'
+import { LANGUAGES, type Language, language, setLanguage, t } from '../words/words.ts'
 import { ConnectionState } from './connection-state.tsx'
 import { CopyScreen } from './copy-screen.tsx'
 import { applyTheme, getTheme, type Theme } from './theme.ts'
@@ -14,18 +15,18 @@ import { type Scope, ViewerScopes } from './viewer-scopes.ts'
 
 /** The areas of the console, with the scope that their first list needs. */
 const AREAS = [
-  { to: '/', label: 'Start', scope: null },
-  { to: '/users', label: 'Users', scope: 'users:read' },
-  { to: '/sessions', label: 'Sessions', scope: 'sessions:read' },
-  { to: '/invitations', label: 'Invitations', scope: 'users:read' },
-  { to: '/applications', label: 'Applications', scope: 'clients:read' },
-  { to: '/log', label: 'Log', scope: 'events:read' },
-  { to: '/roles', label: 'Roles', scope: 'users:read' },
-  { to: '/sign-in', label: 'Sign-in', scope: 'tenant:read' },
-  { to: '/providers', label: 'Providers', scope: 'idps:read' },
-  { to: '/brand', label: 'Texts and brand', scope: 'tenant:read' },
-  { to: '/settings', label: 'Tenant', scope: 'tenant:read' },
-  { to: '/keys', label: 'Keys', scope: 'tenant:read' },
+  { to: '/', label: t('Start'), scope: null },
+  { to: '/users', label: t('Users'), scope: 'users:read' },
+  { to: '/sessions', label: t('Sessions'), scope: 'sessions:read' },
+  { to: '/invitations', label: t('Invitations'), scope: 'users:read' },
+  { to: '/applications', label: t('Applications'), scope: 'clients:read' },
+  { to: '/log', label: t('Log'), scope: 'events:read' },
+  { to: '/roles', label: t('Roles'), scope: 'users:read' },
+  { to: '/sign-in', label: t('Sign-in'), scope: 'tenant:read' },
+  { to: '/providers', label: t('Providers'), scope: 'idps:read' },
+  { to: '/brand', label: t('Texts and brand'), scope: 'tenant:read' },
+  { to: '/settings', label: t('Tenant'), scope: 'tenant:read' },
+  { to: '/keys', label: t('Keys'), scope: 'tenant:read' },
   { to: '/api', label: 'API', scope: null },
 ] as const satisfies readonly { to: NonNullable<LinkProps['to']>; label: string; scope: Scope | null }[]
 
@@ -56,13 +57,13 @@ function useKeys() {
   return { opened, setOpened }
 }
 
-const THEMES: readonly Theme[] = ['system', 'light', 'dark']
+const THEMES: Record<Theme, string> = { system: t('System'), light: t('Light'), dark: t('Dark') }
 
 function ThemeChoice() {
   const [theme, setTheme] = useState(getTheme)
   return (
     <label className="theme">
-      Appearance
+      {t('Appearance')}
       <select
         value={theme}
         onChange={({ target }) => {
@@ -71,15 +72,32 @@ function ThemeChoice() {
           setTheme(chosen)
         }}
       >
-        {THEMES.map((name) => (
+        {Object.entries(THEMES).map(([name, label]) => (
           <option key={name} value={name}>
-            {name.charAt(0).toUpperCase() + name.slice(1)}
+            {label}
           </option>
         ))}
       </select>
     </label>
   )
 }
+
+const LanguageChoice = () => (
+  <label className="theme">
+    {t('Language')}
+    <select
+      aria-label={t('Language of the console')}
+      value={language}
+      onChange={({ target }) => setLanguage(target.value as Language)}
+    >
+      {Object.entries(LANGUAGES).map(([tag, name]) => (
+        <option key={tag} value={tag} lang={tag}>
+          {name}
+        </option>
+      ))}
+    </select>
+  </label>
+)
 
 function Frame() {
   const { viewer } = useLazyLoadQuery<shellQuery>(
@@ -106,22 +124,22 @@ function Frame() {
   const close = () => setOpened(null)
   const commands = [
     ...permitted.map(({ to, label }) => ({ name: label, run: () => void navigate({ to }) })),
-    { name: 'Keyboard shortcuts', run: () => setOpened('shortcuts') },
-    { name: 'Sign out', run: () => void signOut() },
+    { name: t('Keyboard shortcuts'), run: () => setOpened('shortcuts') },
+    { name: t('Sign out'), run: () => void signOut() },
   ]
   return (
     <ViewerScopes.Provider value={scopes}>
       <a className="skip" href="#content">
-        Skip to content
+        {t('Skip to content')}
       </a>
       <div className="frame">
-        <nav className="sidebar" aria-label="Console">
+        <nav className="sidebar" aria-label={t('Console')}>
           <p className="tenant">
             <strong>{deployment.name}</strong>
             <span className={`badge ${deployment.environment}`}>{deployment.environment}</span>
           </p>
           <button type="button" className="find" onClick={() => setOpened('box')}>
-            Find anything <kbd>Ctrl K</kbd>
+            {t('Find anything')} <kbd>Ctrl K</kbd>
           </button>
           <ul>
             {permitted.map(({ to, label }) => (
@@ -137,12 +155,13 @@ function Frame() {
               run={(query, variables) => void navigate({ to: '/api', search: { query, variables } })}
             />
             <ThemeChoice />
+            <LanguageChoice />
             <p>
               <Avatar name={user?.name ?? user?.email ?? ''} picture={user?.picture ?? null} />
               <span className="truncated">{user?.name ?? user?.email}</span>
             </p>
             <button type="button" className="button quiet" onClick={() => void signOut()}>
-              Sign out
+              {t('Sign out')}
             </button>
           </div>
         </nav>

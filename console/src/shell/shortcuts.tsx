@@ -1,17 +1,18 @@
 import { Dialog } from '../parts/dialog.tsx'
+import { t } from '../words/words.ts'
 
 const SHORTCUTS = [
-  ['Ctrl K or ⌘ K', 'Find anything: a screen, an id, an address, a request'],
-  ['/', 'Search in the screen'],
-  ['↑ ↓ Page Up Page Down Home End', 'Move in a list'],
-  ['Enter', 'Open the row'],
-  ['Esc', 'Close a dialog'],
-  ['?', 'Show this list'],
+  [t('Ctrl K or ⌘ K'), t('Find anything: a screen, an id, an address, a request')],
+  ['/', t('Search in the screen')],
+  [t('↑ ↓ Page Up Page Down Home End'), t('Move in a list')],
+  ['Enter', t('Open the row')],
+  ['Esc', t('Close a dialog')],
+  ['?', t('Show this list')],
 ] as const
 
 /** The keys of the console. */
 export const Shortcuts = ({ onClose }: { onClose: () => void }) => (
-  <Dialog title="Keyboard" onClose={onClose}>
+  <Dialog title={t('Keyboard')} onClose={onClose}>
     <dl className="facts">
       {SHORTCUTS.map(([keys, action]) => (
         <div key={keys}>

@@ -5,6 +5,7 @@ import { executeDocument } from '../../api/environment.ts'
 import { deployment, GRAPHQL_URL } from '../../config.ts'
 import { CopiedText } from '../../parts/copied-text.tsx'
 import { useTypedText } from '../../parts/typed-text.ts'
+import { t } from '../../words/words.ts'
 
 const route = getRouteApi('/api')
 
@@ -25,15 +26,15 @@ const { issuer } = deployment
 const ADDRESSES = [
   ['GraphQL', GRAPHQL_URL],
   ['REST', `${issuer}/api/v1`],
-  ['Description of REST (OpenAPI 3.1)', `${issuer}/api/v1/openapi.json`],
-  ['OpenID Provider metadata', `${issuer}/.well-known/openid-configuration`],
+  [t('Description of REST (OpenAPI 3.1)'), `${issuer}/api/v1/openapi.json`],
+  [t('OpenID Provider metadata'), `${issuer}/.well-known/openid-configuration`],
 ] as const
 
 /** Reads the variables. Throws SyntaxError for text that is not an object in JSON. */
 function parseVariables(text: string): object {
   const variables: unknown = JSON.parse(text.trim() || '{}')
   if (typeof variables !== 'object' || variables === null || Array.isArray(variables))
-    throw new SyntaxError('an object is expected')
+    throw new SyntaxError(t('an object is expected'))
   return variables
 }
 
@@ -63,7 +64,11 @@ export function ApiScreen() {
       setResult({ text: JSON.stringify(answer, null, 2), ms: Math.round(performance.now() - startedAt) })
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error)
-      setProblem(error instanceof SyntaxError ? `The variables are not valid JSON: ${message}` : message)
+      setProblem(
+        error instanceof SyntaxError
+          ? t('The variables are not valid JSON: {message}', { message })
+          : message,
+      )
     } finally {
       setIsRunning(false)
     }
@@ -77,7 +82,7 @@ export function ApiScreen() {
   return (
     <section className="screen">
       <header className="screen-head">
-        <h1>API</h1>
+        <h1>{t('API')}</h1>
       </header>
       <form
         className="api-runner"
@@ -87,7 +92,7 @@ export function ApiScreen() {
         }}
       >
         <div className="field">
-          <label htmlFor="api-document">Document</label>
+          <label htmlFor="api-document">{t('Document')}</label>
           <textarea
             id="api-document"
             rows={16}
@@ -98,7 +103,7 @@ export function ApiScreen() {
           />
         </div>
         <div className="field">
-          <label htmlFor="api-variables">Variables</label>
+          <label htmlFor="api-variables">{t('Variables')}</label>
           <textarea
             id="api-variables"
             rows={4}
@@ -115,19 +120,21 @@ export function ApiScreen() {
         )}
         <div className="actions">
           <button type="submit" className="button" disabled={isRunning}>
-            Send <kbd>Ctrl Enter</kbd>
+            {t('Send')} <kbd>Ctrl Enter</kbd>
           </button>
-          <p className="hint">It is sent with your own access token, and may do what your roles permit.</p>
+          <p className="hint">
+            {t('It is sent with your own access token, and may do what your roles permit.')}
+          </p>
         </div>
         {result && (
           <div className="field">
-            <label htmlFor="api-result">Result, after {result.ms} ms</label>
+            <label htmlFor="api-result">{t('Result, after {ms} ms', { ms: result.ms })}</label>
             <textarea id="api-result" rows={16} readOnly value={result.text} spellCheck={false} />
           </div>
         )}
       </form>
       <section className="card">
-        <h2>Addresses</h2>
+        <h2>{t('Addresses')}</h2>
         <dl className="facts">
           {ADDRESSES.map(([name, url]) => (
             <div key={name}>

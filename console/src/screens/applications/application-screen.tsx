@@ -19,6 +19,7 @@ import { EventList } from '../log/event-list.tsx'
 import { ApplicationSecrets } from './application-secrets.tsx'
 import { ApplicationSessions } from './application-sessions.tsx'
 import './applications.css'
+import { t } from '../../words/words.ts'
 import { ApplicationSettings, type ClientForm, KindChange } from './application-settings.tsx'
 import {
   describeAppType,
@@ -118,46 +119,46 @@ function Application({ clientId }: { clientId: string }) {
   if (!client)
     return (
       <div className="outcome">
-        <h1>There is no such application</h1>
-        <p>It may have been deleted since.</p>
+        <h1>{t('There is no such application')}</h1>
+        <p>{t('It may have been deleted since.')}</p>
         <Link to="/applications" className="button">
-          All applications
+          {t('All applications')}
         </Link>
       </div>
     )
   const isThisConsole = client.id === deployment.clientId
   const tabs: Record<string, { label: string; content: ReactNode }> = {
     overview: {
-      label: 'Overview',
+      label: t('Overview'),
       content: (
         <>
           <div className="columns">
             <dl className="facts card">
-              <dt>Kind</dt>
+              <dt>{t('Kind')}</dt>
               <dd>{describeAppType(client.appType)}</dd>
               {client.description && (
                 <>
-                  <dt>Description</dt>
+                  <dt>{t('Description')}</dt>
                   <dd>{client.description}</dd>
                 </>
               )}
-              <dt>Home page</dt>
+              <dt>{t('Home page')}</dt>
               <dd>
                 {client.clientUri ? (
                   <a href={client.clientUri} target="_blank" rel="noreferrer">
                     {client.clientUri}
                   </a>
                 ) : (
-                  <span className="none">none</span>
+                  <span className="none">{t('none')}</span>
                 )}
               </dd>
-              <dt>Registered by</dt>
+              <dt>{t('Registered by')}</dt>
               <dd>{describeRegistration(client.registeredBy)}</dd>
-              <dt>Created</dt>
+              <dt>{t('Created')}</dt>
               <dd>
                 <Time at={client.createdAt} />
               </dd>
-              <dt>Changed</dt>
+              <dt>{t('Changed')}</dt>
               <dd>
                 <Time at={client.updatedAt} />
               </dd>
@@ -177,20 +178,22 @@ function Application({ clientId }: { clientId: string }) {
           </div>
           {mayWrite && !isThisConsole && (
             <section className="card danger-zone">
-              <h2>Danger zone</h2>
+              <h2>{t('Danger zone')}</h2>
               <div className="actions">
                 <KindChange key={client.appType} client={client} />
                 <ConfirmedButton
-                  label="Delete the application"
-                  title={`Delete ${client.name}`}
-                  consequence="Its tokens are revoked, its sessions end, and what people agreed to is forgotten. Nothing brings it back."
+                  label={t('Delete the application')}
+                  title={t('Delete {name}', { name: client.name })}
+                  consequence={t(
+                    'Its tokens are revoked, its sessions end, and what people agreed to is forgotten. Nothing brings it back.',
+                  )}
                   name={client.name}
                   isRunning={remove.isRunning}
                   problem={remove.problem}
                   onConfirm={(close) =>
                     remove.run({ clientId }, () => {
                       close()
-                      notify(`${client.name} is deleted.`)
+                      notify(t('{name} is deleted.', { name: client.name }))
                       // Edits of what is deleted are not worth a question.
                       void navigate({ to: '/applications', ignoreBlocker: true })
                     })
@@ -203,18 +206,18 @@ function Application({ clientId }: { clientId: string }) {
       ),
     },
     settings: {
-      label: 'Settings',
+      label: t('Settings'),
       content: <ApplicationSettings client={client} edits={edits} setEdits={setEdits} />,
     },
     ...(hasSecret(client.appType) &&
       client.tokenEndpointAuthMethod !== 'PRIVATE_KEY_JWT' && {
         secret: {
-          label: 'Secret',
+          label: t('Secret'),
           content: <ApplicationSecrets clientId={client.id} name={client.name} />,
         },
       }),
     sessions: {
-      label: 'Sessions',
+      label: t('Sessions'),
       content: (
         <ApplicationSessions
           query={data}
@@ -225,8 +228,8 @@ function Application({ clientId }: { clientId: string }) {
         />
       ),
     },
-    rejected: { label: 'Rejected', content: <Rejections client={client} query={data} /> },
-    history: { label: 'History', content: changes && <History events={changes.nodes} /> },
+    rejected: { label: t('Rejected'), content: <Rejections client={client} query={data} /> },
+    history: { label: t('History'), content: changes && <History events={changes.nodes} /> },
   }
   const shown = tab !== undefined && Object.hasOwn(tabs, tab) ? tab : 'overview'
   return (
@@ -239,9 +242,9 @@ function Application({ clientId }: { clientId: string }) {
           <h1>{client.name}</h1>
           <CopiedText text={client.id} />
         </div>
-        {isThisConsole && <span className="badge">This console</span>}
+        {isThisConsole && <span className="badge">{t('This console')}</span>}
       </header>
-      <nav aria-label="Application" className="tabs">
+      <nav aria-label={t('Application')} className="tabs">
         {Object.entries(tabs).map(([name, { label }]) => (
           <Link
             key={name}
@@ -251,7 +254,7 @@ function Application({ clientId }: { clientId: string }) {
             activeOptions={{ includeSearch: true, explicitUndefined: true }}
           >
             {label}
-            {name === 'settings' && edits && <span className="badge">not saved</span>}
+            {name === 'settings' && edits && <span className="badge">{t('not saved')}</span>}
           </Link>
         ))}
       </nav>
@@ -265,17 +268,17 @@ function Application({ clientId }: { clientId: string }) {
 function Endpoints({ appType }: { appType: string }) {
   const { issuer } = deployment
   const endpoints = [
-    ['Issuer', issuer],
-    ['Discovery', `${issuer}/.well-known/openid-configuration`],
-    ...(appType === 'MACHINE' ? [] : [['Authorization', `${issuer}/oidc/authorize`]]),
-    ['Token', `${issuer}/oidc/token`],
+    [t('Issuer'), issuer],
+    [t('Discovery'), `${issuer}/.well-known/openid-configuration`],
+    ...(appType === 'MACHINE' ? [] : [[t('Authorization'), `${issuer}/oidc/authorize`]]),
+    [t('Token'), `${issuer}/oidc/token`],
     ...(appType === 'MACHINE'
       ? []
       : [
-          ['Userinfo', `${issuer}/oidc/userinfo`],
-          ['Logout', `${issuer}/oidc/logout`],
+          [t('Userinfo'), `${issuer}/oidc/userinfo`],
+          [t('Logout'), `${issuer}/oidc/logout`],
         ]),
-    ['Key set', `${issuer}/.well-known/jwks.json`],
+    [t('Key set'), `${issuer}/.well-known/jwks.json`],
   ] as const
   return (
     <dl className="facts card">
@@ -304,9 +307,9 @@ function History({
   return (
     <section className="card">
       <h2>
-        Changes
-        <select aria-label="Setting" value={field} onChange={({ target }) => setField(target.value)}>
-          <option value="">of any setting</option>
+        {t('Changes')}
+        <select aria-label={t('Setting')} value={field} onChange={({ target }) => setField(target.value)}>
+          <option value="">{t('of any setting')}</option>
           {fields.map((name) => (
             <option key={name}>{name}</option>
           ))}

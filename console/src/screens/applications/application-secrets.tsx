@@ -5,17 +5,18 @@ import { ConfirmedButton } from '../../parts/dialog.tsx'
 import { Field } from '../../parts/form.tsx'
 import { useProblemMutation } from '../../parts/mutation.ts'
 import { useMay } from '../../shell/viewer-scopes.ts'
+import { language, t } from '../../words/words.ts'
 import { NewSecret } from './new-secret.tsx'
 
 const OVERLAPS = [
-  [86_400, 'A day'],
-  [3600, 'An hour'],
-  [604_800, 'A week'],
-  [2_592_000, '30 days'],
-  [0, 'Not at all: it stops working at once'],
+  [86_400, t('A day')],
+  [3600, t('An hour')],
+  [604_800, t('A week')],
+  [2_592_000, t('30 days')],
+  [0, t('Not at all: it stops working at once')],
 ] as const
 
-const absolute = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'short' })
+const absolute = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short' })
 
 type Rotated = { secret: string; previousSecretExpiresAt: string | null }
 
@@ -43,24 +44,27 @@ export function ApplicationSecrets({ clientId, name }: { clientId: string; name:
     return (
       <NewSecret secret={rotated.secret} onStored={() => setRotated(null)}>
         {rotated.previousSecretExpiresAt
-          ? `The previous secret works until ${absolute.format(new Date(rotated.previousSecretExpiresAt))}.`
-          : 'No other secret works.'}
+          ? t('The previous secret works until {previousSecretExpiresAt}.', {
+              previousSecretExpiresAt: absolute.format(new Date(rotated.previousSecretExpiresAt)),
+            })
+          : t('No other secret works.')}
       </NewSecret>
     )
   return (
     <section className="card form">
-      <h2>Secret</h2>
+      <h2>{t('Secret')}</h2>
       <p>
-        The server has a hash of the secret and cannot show it. A new one is shown once; the present one works
-        for a while, so that no server of the application fails meanwhile. At most two are valid.
+        {t(
+          'The server has a hash of the secret and cannot show it. A new one is shown once; the present one works for a while, so that no server of the application fails meanwhile. At most two are valid.',
+        )}
       </p>
       {mayWrite && (
         <div className="actions">
           <ConfirmedButton
-            label="Rotate the secret"
-            title={`Rotate the secret of ${name}`}
+            label={t('Rotate the secret')}
+            title={t('Rotate the secret of {name}', { name })}
             consequence={
-              <Field label="The present secret works for" name="overlapSeconds">
+              <Field label={t('The present secret works for')} name="overlapSeconds">
                 {(props) => (
                   <select
                     {...props}

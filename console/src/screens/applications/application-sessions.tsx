@@ -11,6 +11,7 @@ import { useProblemMutation } from '../../parts/mutation.ts'
 import { Time } from '../../parts/time.tsx'
 import { describeBrowser } from '../../parts/user-agent.ts'
 import { useMay } from '../../shell/viewer-scopes.ts'
+import { t } from '../../words/words.ts'
 
 /** The sessions that were started through an application, as they start and end. `onStarted` loads them again. */
 export function ApplicationSessions({
@@ -88,7 +89,7 @@ export function ApplicationSessions({
       }
     }
   `)
-  if (!sessions) return <p className="empty">You may not read sessions.</p>
+  if (!sessions) return <p className="empty">{t('You may not read sessions.')}</p>
   const shown = sessions.nodes.filter(({ id, isEnded }) => !isEnded && !ended.has(id))
   const end = (sessionId: string, onDone?: () => void) =>
     revoke.run({ sessionId }, () => {
@@ -101,17 +102,18 @@ export function ApplicationSessions({
   return (
     <section className="card">
       <h2>
-        Sessions <span className="badge">{Math.max(sessions.totalSize - ended.size, shown.length)}</span>
+        {t('Sessions')}{' '}
+        <span className="badge">{Math.max(sessions.totalSize - ended.size, shown.length)}</span>
       </h2>
       <ProblemText problem={revoke.problem} />
       {shown.length === 0 && (
         <p className="empty">
-          No session was started through this application. Those of browsers belong to the tenant.
+          {t('No session was started through this application. Those of browsers belong to the tenant.')}
         </p>
       )}
       <ul className="sessions">
         {shown.map((session) => {
-          const person = session.user?.name ?? session.user?.email ?? 'Unknown user'
+          const person = session.user?.name ?? session.user?.email ?? t('Unknown user')
           return (
             <li key={session.id}>
               <div>
@@ -134,10 +136,10 @@ export function ApplicationSessions({
                   type="button"
                   className="button quiet"
                   disabled={revoke.isRunning}
-                  aria-label={`End the session of ${person}`}
+                  aria-label={t('End the session of {person}', { person })}
                   onClick={() => end(session.id)}
                 >
-                  End
+                  {t('End')}
                 </button>
               )}
             </li>
@@ -148,9 +150,13 @@ export function ApplicationSessions({
         <div className="actions">
           {mayRevoke && (
             <ConfirmedButton
-              label={shown.length === 1 ? 'End this session' : `End these ${shown.length} sessions`}
-              title={`End sessions of ${name}`}
-              consequence="These people must sign in again."
+              label={
+                shown.length === 1
+                  ? t('End this session')
+                  : t('End these {count} sessions', { count: shown.length })
+              }
+              title={t('End sessions of {name}', { name })}
+              consequence={t('These people must sign in again.')}
               name={name}
               isRunning={revoke.isRunning}
               problem={revoke.problem}
@@ -163,7 +169,7 @@ export function ApplicationSessions({
             />
           )}
           <Link to="/sessions" search={{ client: clientId }} className="button quiet">
-            All in the list of sessions
+            {t('All in the list of sessions')}
           </Link>
         </div>
       )}

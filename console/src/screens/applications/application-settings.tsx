@@ -11,6 +11,7 @@ import { CheckField, Field, type InputProps, ProblemText } from '../../parts/for
 import { notify } from '../../parts/notices.tsx'
 import type { Problem } from '../../parts/result.ts'
 import { useMay } from '../../shell/viewer-scopes.ts'
+import { t, tCount } from '../../words/words.ts'
 import {
   type FieldName,
   type FormValue,
@@ -109,8 +110,8 @@ export function ApplicationSettings({
         fields[setting.name] = toInputValue(setting, value)
       } catch {
         return setMalformed({
-          message: 'The input is not valid.',
-          fields: [{ field: setting.name, description: 'is not valid JSON' }],
+          message: t('The input is not valid.'),
+          fields: [{ field: setting.name, description: t('is not valid JSON') }],
         })
       }
     }
@@ -120,7 +121,7 @@ export function ApplicationSettings({
     update.run({ input: { clientId: client.id, expectedUpdatedAt, ...fields } }, ({ updateClient }) => {
       const answer = updateClient?.client ?? client
       setEdits((former) => settleEdits(former, edits.values, toSaved(answer)))
-      notify('The settings are saved.')
+      notify(t('The settings are saved.'))
     })
   }
   const count = Object.keys(edits?.values ?? {}).length
@@ -159,10 +160,10 @@ export function ApplicationSettings({
           <ProblemText problem={problem} shown={offered.map(({ name }) => name)} />
           <div className="actions">
             <button type="submit" className="button" disabled={update.isRunning}>
-              Save {count} {count === 1 ? 'change' : 'changes'}
+              {tCount(count, 'Save {count} change', 'Save {count} changes')}
             </button>
             <button type="button" className="button quiet" onClick={() => setEdits(null)}>
-              Discard
+              {t('Discard')}
             </button>
           </div>
         </div>
@@ -245,19 +246,19 @@ export function KindChange({ client }: { client: { id: string; name: string; app
   const loses = hasSecret(client.appType) && !hasSecret(appType)
   return (
     <ConfirmedButton
-      label="Change the kind"
-      title={`Change the kind of ${client.name}`}
+      label={t('Change the kind')}
+      title={t('Change the kind of {name}', { name: client.name })}
       {...(loses && { name: client.name })}
       consequence={
         <Field
-          label="Kind"
+          label={t('Kind')}
           name="appType"
           hint={
             loses
-              ? 'Its secrets are deleted and its tokens are revoked: people must sign in again.'
+              ? t('Its secrets are deleted and its tokens are revoked: people must sign in again.')
               : hasSecret(appType) && !hasSecret(client.appType)
-                ? 'It has no secret until you create one.'
-                : 'Its settings must fit the kind.'
+                ? t('It has no secret until you create one.')
+                : t('Its settings must fit the kind.')
           }
         >
           {(props) => (

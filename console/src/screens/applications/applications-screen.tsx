@@ -14,6 +14,7 @@ import { SearchBox } from '../../parts/search-box.tsx'
 import { ListSkeleton } from '../../parts/skeleton.tsx'
 import { Time } from '../../parts/time.tsx'
 import { useMay } from '../../shell/viewer-scopes.ts'
+import { t, tCount } from '../../words/words.ts'
 import { APP_TYPES, describeAppType, describeRegistration, isAppType, toPathId } from './kinds.ts'
 
 const route = getRouteApi('/applications')
@@ -33,16 +34,16 @@ export function ApplicationsScreen() {
   return (
     <section className="screen">
       <header className="screen-head">
-        <h1>Applications</h1>
+        <h1>{t('Applications')}</h1>
         <SearchBox
-          label="Search applications"
-          placeholder="Search by name, id or URL"
+          label={t('Search applications')}
+          placeholder={t('Search by name, id or URL')}
           search={search}
           onSearch={changeSearch}
         />
         <fieldset className="chips">
-          <legend className="hidden">Filter</legend>
-          {Object.entries({ ALL: 'All', ...APP_TYPES }).map(([name, label]) => (
+          <legend className="hidden">{t('Filter')}</legend>
+          {Object.entries({ ALL: t('All'), ...APP_TYPES }).map(([name, label]) => (
             <button
               key={name}
               type="button"
@@ -60,7 +61,7 @@ export function ApplicationsScreen() {
         </fieldset>
         {mayWrite && (
           <Link to="/applications/new" className="button">
-            New application
+            {t('New application')}
           </Link>
         )}
       </header>
@@ -163,12 +164,12 @@ function ApplicationList({ filter }: { filter: string }) {
       ).subscribe({})
     },
   })
-  if (!clients) return <p className="empty">You may not read applications.</p>
+  if (!clients) return <p className="empty">{t('You may not read applications.')}</p>
   const fresh = created.filter((id) => !shown.current.has(id)).length
   return (
     <>
       <p className="count" role="status">
-        {clients.totalSize.toLocaleString('en')} {clients.totalSize === 1 ? 'application' : 'applications'}
+        {tCount(clients.totalSize, '{count} application', '{count} applications')}
         {fresh > 0 && (
           <button
             type="button"
@@ -178,21 +179,21 @@ function ApplicationList({ filter }: { filter: string }) {
               refresh()
             }}
           >
-            {fresh} new: show
+            {t('{count} new: show', { count: fresh })}
           </button>
         )}
       </p>
       {edges.length === 0 ? (
-        <p className="empty">No application matches. Change the search or the filter.</p>
+        <p className="empty">{t('No application matches. Change the search or the filter.')}</p>
       ) : (
         <table className="rows">
           <thead>
             <tr>
-              <th scope="col">Name</th>
-              <th scope="col">Kind</th>
-              <th scope="col">Redirect URI</th>
-              <th scope="col">Registered by</th>
-              <th scope="col">Created</th>
+              <th scope="col">{t('Name')}</th>
+              <th scope="col">{t('Kind')}</th>
+              <th scope="col">{t('Redirect URI')}</th>
+              <th scope="col">{t('Registered by')}</th>
+              <th scope="col">{t('Created')}</th>
             </tr>
           </thead>
           <tbody>
@@ -209,11 +210,11 @@ function ApplicationList({ filter }: { filter: string }) {
                 </th>
                 <td>{describeAppType(node.appType)}</td>
                 <td className="truncated">
-                  {node.callbacks[0] ?? <span className="none">none</span>}
-                  {node.callbacks.length > 1 && ` and ${node.callbacks.length - 1} more`}
+                  {node.callbacks[0] ?? <span className="none">{t('none')}</span>}
+                  {node.callbacks.length > 1 && t(' and {count} more', { count: node.callbacks.length - 1 })}
                 </td>
-                <td data-label="Registered by">{describeRegistration(node.registeredBy)}</td>
-                <td data-label="Created">
+                <td data-label={t('Registered by')}>{describeRegistration(node.registeredBy)}</td>
+                <td data-label={t('Created')}>
                   <Time at={node.createdAt} />
                 </td>
               </tr>

@@ -7,6 +7,7 @@ import { Field, ProblemText, readText, toLines } from '../../parts/form.tsx'
 import { useProblemMutation } from '../../parts/mutation.ts'
 import { useMay } from '../../shell/viewer-scopes.ts'
 import './applications.css'
+import { t } from '../../words/words.ts'
 import { KINDS, type Kind } from './kinds.ts'
 import { NewSecret } from './new-secret.tsx'
 import { SnippetView } from './snippet-view.tsx'
@@ -41,7 +42,7 @@ export function NewApplicationScreen() {
   if (!mayWrite)
     return (
       <div className="outcome">
-        <h1>You may not create applications</h1>
+        <h1>{t('You may not create applications')}</h1>
       </div>
     )
   if (created) return <Connected created={created} kind={kind} framework={framework} />
@@ -69,11 +70,11 @@ export function NewApplicationScreen() {
   return (
     <section className="screen narrow">
       <header className="screen-head">
-        <h1>New application</h1>
+        <h1>{t('New application')}</h1>
       </header>
       <form className="card" onSubmit={submit}>
         <fieldset className="choices">
-          <legend>Kind</legend>
+          <legend>{t('Kind')}</legend>
           {KIND_NAMES.map((name) => (
             <label key={name} className="choice">
               <input
@@ -93,11 +94,16 @@ export function NewApplicationScreen() {
             </label>
           ))}
         </fieldset>
-        <Field label="Name" name="name" hint="People see it when they sign in." problem={create.problem}>
+        <Field
+          label={t('Name')}
+          name="name"
+          hint={t('People see it when they sign in.')}
+          problem={create.problem}
+        >
           {(props) => <input {...props} required autoComplete="off" />}
         </Field>
         {offered.length > 0 && (
-          <Field label="Built with" name="framework">
+          <Field label={t('Built with')} name="framework">
             {(props) => (
               <select
                 {...props}
@@ -109,16 +115,16 @@ export function NewApplicationScreen() {
                     {label}
                   </option>
                 ))}
-                <option value={OTHER}>Something else</option>
+                <option value={OTHER}>{t('Something else')}</option>
               </select>
             )}
           </Field>
         )}
         {isRedirected && (
           <Field
-            label="Redirect URIs"
+            label={t('Redirect URIs')}
             name="callbacks"
-            hint="Where people return to after the sign-in: one in each line, compared byte for byte."
+            hint={t('Where people return to after the sign-in: one in each line, compared byte for byte.')}
             problem={create.problem}
           >
             {(props) => (
@@ -135,10 +141,10 @@ export function NewApplicationScreen() {
         <ProblemText problem={create.problem} shown={['name', 'callbacks']} />
         <div className="actions">
           <button type="submit" className="button" disabled={create.isRunning}>
-            Create
+            {t('Create')}
           </button>
           <Link to="/applications" className="button quiet">
-            Cancel
+            {t('Cancel')}
           </Link>
         </div>
       </form>
@@ -171,13 +177,13 @@ function Connected({
       <header className="screen-head">
         <div>
           <h1 ref={heading} tabIndex={-1}>
-            {created.name} is created
+            {t('{name} is created', { name: created.name })}
           </h1>
           <CopiedText text={created.id} />
         </div>
         {!created.secret && (
           <button type="button" className="button" onClick={open}>
-            Continue
+            {t('Continue')}
           </button>
         )}
       </header>

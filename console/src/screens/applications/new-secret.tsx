@@ -1,6 +1,7 @@
 import { useState } from 'react'
 import { CheckField } from '../../parts/form.tsx'
 import { LeavingGuard } from '../../parts/settings-form.tsx'
+import { t } from '../../words/words.ts'
 import { CodeBlock } from './code-block.tsx'
 
 /** A secret, which the server shows only once. `onStored` is called when the person has stored it. */
@@ -15,18 +16,20 @@ export function NewSecret({
 }) {
   const [isStored, setIsStored] = useState(false)
   return (
-    <section className="card form" aria-label="Secret">
+    <section className="card form" aria-label={t('Secret')}>
       <CodeBlock name="CLIENT_SECRET" code={secret} />
-      <p>It is shown only now. Store it where the application reads its secrets. {children}</p>
-      <CheckField label="I have stored it" checked={isStored} onChange={setIsStored} />
+      <p>
+        {t('It is shown only now. Store it where the application reads its secrets.')} {children}
+      </p>
+      <CheckField label={t('I have stored it')} checked={isStored} onChange={setIsStored} />
       <div className="actions">
         <button type="button" className="button" disabled={!isStored} onClick={onStored}>
-          Continue
+          {t('Continue')}
         </button>
       </div>
       {!isStored && (
-        <LeavingGuard isInSearch title="Leave without the secret?">
-          Nothing shows it again.
+        <LeavingGuard isInSearch title={t('Leave without the secret?')}>
+          {t('Nothing shows it again.')}
         </LeavingGuard>
       )}
     </section>

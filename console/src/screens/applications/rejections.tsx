@@ -7,13 +7,14 @@ import { ProblemText } from '../../parts/form.tsx'
 import { notify } from '../../parts/notices.tsx'
 import { Time } from '../../parts/time.tsx'
 import { useMay } from '../../shell/viewer-scopes.ts'
+import { t, tNodes } from '../../words/words.ts'
 import { useUpdateClient } from './update-client.ts'
 
 /** The lists of a client whose lack of an address is a reason for a rejection. */
 const MEMBERS = {
-  callbacks: 'redirect URI',
-  allowedLogoutUrls: 'logout URL',
-  allowedOrigins: 'origin',
+  callbacks: t('redirect URI'),
+  allowedLogoutUrls: t('logout URL'),
+  allowedOrigins: t('origin'),
 } as const
 type Member = keyof typeof MEMBERS
 type Missing = { member: Member; url: string }
@@ -83,7 +84,7 @@ export function Rejections({
   const mayWrite = useMay('clients:write')
   const [missing, setMissing] = useState<Missing | null>(null)
   const update = useUpdateClient()
-  if (!rejections) return <p className="empty">You may not read the log.</p>
+  if (!rejections) return <p className="empty">{t('You may not read the log.')}</p>
   const add = ({ member, url }: Missing) => {
     const former = client[member]
     const change = (urls: readonly string[], expectedUpdatedAt?: string) => ({
@@ -91,19 +92,19 @@ export function Rejections({
     })
     update.run(change([...former, url], client.updatedAt), ({ updateClient }) => {
       setMissing(null)
-      notify(`The ${MEMBERS[member]} is added.`, () =>
+      notify(t('The {member} is added.', { member: MEMBERS[member] }), () =>
         update.run(change(former, updateClient?.client?.updatedAt), undefined, ({ message }) =>
-          notify(`Not undone: ${message}`),
+          notify(t('Not undone: {message}', { message })),
         ),
       )
     })
   }
   return (
     <section className="card">
-      <h2>Rejected requests of the last week</h2>
+      <h2>{t('Rejected requests of the last week')}</h2>
       {!missing && <ProblemText problem={update.problem} />}
       {rejections.nodes.length === 0 && (
-        <p className="empty">None. A rejected request appears here at once.</p>
+        <p className="empty">{t('None. A rejected request appears here at once.')}</p>
       )}
       <ul className="rejections">
         {rejections.nodes.map(({ id, occurredAt, requestId, actor, detail }) => {
@@ -114,17 +115,17 @@ export function Rejections({
               <div>
                 <strong>{toText(detail?.description) ?? toText(detail?.error)}</strong>
                 {getGiven(detail) && (
-                  <span>
-                    Given <code>{getGiven(detail)}</code>
-                  </span>
+                  <span>{tNodes('Given {value}', { value: <code>{getGiven(detail)}</code> })}</span>
                 )}
-                {toText(detail?.difference) && <span>Difference: {toText(detail?.difference)}</span>}
+                {toText(detail?.difference) && (
+                  <span>{t('Difference: {difference}', { difference: toText(detail?.difference) })}</span>
+                )}
                 <span>{[toText(detail?.error), actor?.ip, requestId].filter(Boolean).join(' · ')}</span>
               </div>
-              {isAdded && <span className="badge calm">Added since</span>}
+              {isAdded && <span className="badge calm">{t('Added since')}</span>}
               {found && !isAdded && mayWrite && (
                 <button type="button" className="button quiet" onClick={() => setMissing(found)}>
-                  Add this {MEMBERS[found.member]}
+                  {t('Add this {member}', { member: MEMBERS[found.member] })}
                 </button>
               )}
               <Time at={occurredAt} />
@@ -134,23 +135,24 @@ export function Rejections({
       </ul>
       {missing && (
         <Dialog
-          title={`Add a ${MEMBERS[missing.member]} to ${client.name}?`}
+          title={t('Add a {member} to {name}?', { member: MEMBERS[missing.member], name: client.name })}
           onClose={() => setMissing(null)}
         >
           <p className="address">
             <code>{missing.url}</code>
           </p>
           <p>
-            Anybody can send such a request. Add the address only if it belongs to the application: people,
-            and their sign-in, are sent there.
+            {t(
+              'Anybody can send such a request. Add the address only if it belongs to the application: people, and their sign-in, are sent there.',
+            )}
           </p>
           <ProblemText problem={update.problem} />
           <div className="actions">
             <button type="button" className="button" disabled={update.isRunning} onClick={() => add(missing)}>
-              Add
+              {t('Add')}
             </button>
             <button type="button" className="button quiet" onClick={() => setMissing(null)}>
-              Cancel
+              {t('Cancel')}
             </button>
           </div>
         </Dialog>

@@ -1,5 +1,6 @@
 import { useId, useState } from 'react'
 import { deployment } from '../../config.ts'
+import { t } from '../../words/words.ts'
 import { CodeBlock } from './code-block.tsx'
 import type { Kind } from './kinds.ts'
 import { SNIPPETS } from './snippets.ts'
@@ -28,9 +29,9 @@ export function SnippetView({
   }
   return (
     <section className="card snippet">
-      <h2>Connect it</h2>
+      <h2>{t('Connect it')}</h2>
       <div className="field">
-        <label htmlFor={id}>Built with</label>
+        <label htmlFor={id}>{t('Built with')}</label>
         <select id={id} value={snippet.id} onChange={({ target }) => setChosen(target.value)}>
           {offered.map((known) => (
             <option key={known.id} value={known.id}>

@@ -3,20 +3,21 @@ import { useEffect, useRef, useState } from 'react'
 import { deployment } from '../../config.ts'
 import { PAGE_LANGUAGES } from '../../parts/languages.ts'
 import { type Settings, useSettings } from '../../parts/settings-form.tsx'
+import { t } from '../../words/words.ts'
 
 const route = getRouteApi('/brand')
 
 /** The samples of the server that show most of a brand. */
 const SAMPLES: Readonly<Record<string, string>> = {
-  'page/sign-in': 'Sign-in',
-  'page/wrong-code': 'Code',
-  'page/sign-up': 'Sign-up',
-  'page/second-factor': 'Second factor',
-  'page/consent': 'Consent',
-  'mail/sign-in': 'Mail with a code',
-  'mail/invitation': 'Mail of an invitation',
+  'page/sign-in': t('Sign-in'),
+  'page/wrong-code': t('Code'),
+  'page/sign-up': t('Sign-up'),
+  'page/second-factor': t('Second factor'),
+  'page/consent': t('Consent'),
+  'mail/sign-in': t('Mail with a code'),
+  'mail/invitation': t('Mail of an invitation'),
 }
-const SCHEMES = { light: 'Light', dark: 'Dark' } as const
+const SCHEMES = { light: t('Light'), dark: t('Dark') } as const
 const WIDTHS = { phone: 390, desktop: 1280 } as const
 const HEIGHT = 760
 
@@ -135,13 +136,13 @@ export function BrandPreview() {
   const choose = (change: Record<string, string>) =>
     void navigate({ search: (former) => ({ ...former, ...change }), replace: true })
   const choices = [
-    ['sample', 'Page or mail', sample, SAMPLES],
-    ['language', 'Language', language, PAGE_LANGUAGES],
-    ['scheme', 'Appearance', scheme, SCHEMES],
-    ['width', 'Width', width, { phone: 'Phone', desktop: 'Desktop' }],
+    ['sample', t('Page or mail'), sample, SAMPLES],
+    ['language', t('Language'), language, PAGE_LANGUAGES],
+    ['scheme', t('Appearance'), scheme, SCHEMES],
+    ['width', t('Width'), width, { phone: t('Phone'), desktop: t('Desktop') }],
   ] as const
   return (
-    <section className="card preview" aria-label="Preview">
+    <section className="card preview" aria-label={t('Preview')}>
       <div className="choices">
         {choices.map(([name, label, value, options]) => (
           <label key={name}>
@@ -161,12 +162,12 @@ export function BrandPreview() {
         settings={formatSettings(values, changed)}
         scheme={scheme}
         width={WIDTHS[width]}
-        title={`Preview of ${SAMPLES[sample]}`}
+        title={t('Preview of {sample}', { sample: SAMPLES[sample] })}
       />
       <p className="hint">
-        Preview with sample data, also of what is not saved. Its buttons do nothing.{' '}
+        {t('Preview with sample data, also of what is not saved. Its buttons do nothing.')}{' '}
         <a href={`${deployment.issuer}/brand/preview`} target="_blank" rel="noreferrer">
-          All pages and mails
+          {t('All pages and mails')}
         </a>
       </p>
     </section>

@@ -5,14 +5,15 @@ import { SettingsForm, useSetting } from '../../parts/settings-form.tsx'
 import { BrandPreview } from './brand-preview.tsx'
 import { TextOverrides } from './text-overrides.tsx'
 import './brand.css'
+import { t } from '../../words/words.ts'
 
 const FONTS = {
-  SYSTEM: 'That of the device',
-  HUMANIST: 'Humanist',
-  GEOMETRIC: 'Geometric',
-  ROUNDED: 'Rounded',
-  SERIF: 'With serifs',
-  MONOSPACE: 'Monospace',
+  SYSTEM: t('That of the device'),
+  HUMANIST: t('Humanist'),
+  GEOMETRIC: t('Geometric'),
+  ROUNDED: t('Rounded'),
+  SERIF: t('With serifs'),
+  MONOSPACE: t('Monospace'),
 }
 
 /** A color as text, and by the picker of the browser. */
@@ -22,14 +23,14 @@ function ColorSetting({ name, fallback }: { name: 'themeColor' | 'darkThemeColor
     <Field
       label={label}
       name={name}
-      hint="As #rrggbb. Shades with enough contrast are computed."
+      hint={t('As #rrggbb. Shades with enough contrast are computed.')}
       problem={problem}
     >
       {(props) => (
         <div className="amount">
           <input
             type="color"
-            aria-label={`Pick: ${label}`}
+            aria-label={t('Pick: {label}', { label })}
             value={/^#[0-9a-f]{6}$/i.test(value ?? '') ? (value ?? fallback) : fallback}
             onChange={({ target }) => change(target.value)}
           />
@@ -38,7 +39,7 @@ function ColorSetting({ name, fallback }: { name: 'themeColor' | 'darkThemeColor
             value={value ?? ''}
             autoComplete="off"
             spellCheck={false}
-            placeholder="Not set"
+            placeholder={t('Not set')}
             onChange={({ target }) => change(target.value || null)}
           />
         </div>
@@ -59,7 +60,13 @@ function ImageSetting({ name, hint }: { name: 'logoUrl' | 'darkLogoUrl' | 'favic
     if (!file) return
     const size = Math.ceil(file.size / 1024)
     setTooLarge(
-      size > MAX_IMAGE_KB ? `${file.name} has ${size} KB. An image has ${MAX_IMAGE_KB} KB at most.` : null,
+      size > MAX_IMAGE_KB
+        ? t('{name} has {size} KB. An image has {MAX_IMAGE_KB} KB at most.', {
+            name: file.name,
+            size,
+            MAX_IMAGE_KB,
+          })
+        : null,
     )
     if (size > MAX_IMAGE_KB) return
     const reader = new FileReader()
@@ -77,7 +84,9 @@ function ImageSetting({ name, hint }: { name: 'logoUrl' | 'darkLogoUrl' | 'favic
             autoComplete="off"
             readOnly={isFile}
             value={
-              isFile ? `A file of ${Math.round(((value?.length ?? 0) * 3) / 4 / 1024)} KB` : (value ?? '')
+              isFile
+                ? t('A file of {size} KB', { size: Math.round(((value?.length ?? 0) * 3) / 4 / 1024) })
+                : (value ?? '')
             }
             onChange={({ target }) => change(target.value || null)}
           />
@@ -88,12 +97,12 @@ function ImageSetting({ name, hint }: { name: 'logoUrl' | 'darkLogoUrl' | 'favic
       </p>
       <div className="actions">
         <label className="button quiet small file">
-          Choose a file…
+          {t('Choose a file…')}
           <input
             type="file"
             className="hidden"
             accept="image/png,image/jpeg,image/webp"
-            aria-label={`File: ${label}`}
+            aria-label={t('File: {label}', { label })}
             onChange={({ target }) => {
               read(target.files?.[0])
               // The browser reports no change when the same file is chosen again.
@@ -103,7 +112,7 @@ function ImageSetting({ name, hint }: { name: 'logoUrl' | 'darkLogoUrl' | 'favic
         </label>
         {value && (
           <button type="button" className="button quiet small" onClick={() => change(null)}>
-            Remove
+            {t('Remove')}
           </button>
         )}
       </div>
@@ -113,27 +122,30 @@ function ImageSetting({ name, hint }: { name: 'logoUrl' | 'darkLogoUrl' | 'favic
 
 /** The texts and the brand of the pages and mails, beside a page as they make it. */
 export const BrandScreen = () => (
-  <SettingsForm title="Texts and brand" aside={<BrandPreview />}>
+  <SettingsForm title={t('Texts and brand')} aside={<BrandPreview />}>
     <section className="card">
-      <h2>Colors and shape</h2>
+      <h2>{t('Colors and shape')}</h2>
       <ColorSetting name="themeColor" fallback="#2f5bd8" />
       <ColorSetting name="darkThemeColor" fallback="#2f5bd8" />
-      <NumberSetting name="cornerRadius" hint="Of buttons and fields, in pixels: 0 to 24." />
-      <ChoiceSetting name="font" options={FONTS} hint="Fonts that devices have. None is loaded." />
+      <NumberSetting name="cornerRadius" hint={t('Of buttons and fields, in pixels: 0 to 24.')} />
+      <ChoiceSetting name="font" options={FONTS} hint={t('Fonts that devices have. None is loaded.')} />
     </section>
     <section className="card">
-      <h2>Images</h2>
-      <ImageSetting name="logoUrl" hint="PNG, JPEG or WebP of 32 KB at most, or the https URL of an image." />
+      <h2>{t('Images')}</h2>
+      <ImageSetting
+        name="logoUrl"
+        hint={t('PNG, JPEG or WebP of 32 KB at most, or the https URL of an image.')}
+      />
       <ImageSetting name="darkLogoUrl" />
       <ImageSetting name="faviconUrl" />
     </section>
     <section className="card">
-      <h2>Sender of mails</h2>
+      <h2>{t('Sender of mails')}</h2>
       <TextSetting name="mailSenderName" />
       <TextSetting
         name="mailSenderAddress"
         type="email"
-        hint="At a domain that the deployment permits (MAIL_DOMAINS)."
+        hint={t('At a domain that the deployment permits (MAIL_DOMAINS).')}
       />
       <TextSetting name="mailReplyTo" type="email" />
     </section>

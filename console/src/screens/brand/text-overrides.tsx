@@ -5,6 +5,7 @@ import { Field } from '../../parts/form.tsx'
 import { PAGE_LANGUAGES } from '../../parts/languages.ts'
 import { type Settings, useSetting } from '../../parts/settings-form.tsx'
 import { ListSkeleton } from '../../parts/skeleton.tsx'
+import { t } from '../../words/words.ts'
 
 type TextOverride = Settings['textOverrides'][number]
 
@@ -38,10 +39,10 @@ function TextsOfLanguage({ locale, shown }: { locale: string; shown: readonly Sh
       {shown.map(({ index, key, text }) => (
         <div key={index} className="text-override">
           <Field
-            label="Key"
+            label={t('Key')}
             name={`textOverrides.${index}.key`}
             problem={problem}
-            hint="Type words of the text to find its key."
+            hint={t('Type words of the text to find its key.')}
           >
             {(props) => (
               <input
@@ -56,10 +57,10 @@ function TextsOfLanguage({ locale, shown }: { locale: string; shown: readonly Sh
             )}
           </Field>
           <Field
-            label="Text"
+            label={t('Text')}
             name={`textOverrides.${index}.text`}
             problem={problem}
-            hint={originals.has(key) ? `Instead of: ${originals.get(key)}` : undefined}
+            hint={originals.has(key) ? t('Instead of: {text}', { text: originals.get(key) }) : undefined}
           >
             {(props) => (
               <textarea
@@ -75,10 +76,10 @@ function TextsOfLanguage({ locale, shown }: { locale: string; shown: readonly Sh
           <button
             type="button"
             className="button quiet small"
-            aria-label={`Remove ${key || 'the text'}`}
+            aria-label={t('Remove {key}', { key: key || t('the text') })}
             onClick={() => change(texts.filter((_, place) => place !== index))}
           >
-            Remove
+            {t('Remove')}
           </button>
         </div>
       ))}
@@ -102,17 +103,18 @@ export function TextOverrides() {
   const found = problem?.fields.filter(({ field }) => field === 'textOverrides') ?? []
   const describe = (tag: string): string => {
     const number = texts.filter((text) => text.locale === tag).length
-    return `${PAGE_LANGUAGES[tag] ?? tag}${number > 0 ? ` (${number})` : ''}${faulty.has(tag) ? ' – not valid' : ''}`
+    return `${PAGE_LANGUAGES[tag] ?? tag}${number > 0 ? ` (${number})` : ''}${faulty.has(tag) ? t(' – not valid') : ''}`
   }
   return (
     <section className="card">
-      <h2>Texts</h2>
+      <h2>{t('Texts')}</h2>
       <p className="hint">
-        A text replaces that of a key of the catalogs, in one language. It has the placeholders of the
-        original.
+        {t(
+          'A text replaces that of a key of the catalogs, in one language. It has the placeholders of the original.',
+        )}
       </p>
       <div className="field">
-        <label htmlFor={id}>Texts in</label>
+        <label htmlFor={id}>{t('Texts in')}</label>
         <select id={id} value={locale} onChange={({ target }) => setLocale(target.value)}>
           {Object.keys(PAGE_LANGUAGES).map((tag) => (
             <option key={tag} value={tag}>
@@ -137,7 +139,7 @@ export function TextOverrides() {
           className="button quiet"
           onClick={() => change([...texts, { locale, key: '', text: '' }])}
         >
-          Add a text
+          {t('Add a text')}
         </button>
       </div>
     </section>

@@ -17,13 +17,14 @@ import { notify } from '../../parts/notices.tsx'
 import { useScreenQuery } from '../../parts/screen-query.ts'
 import { Time } from '../../parts/time.tsx'
 import { useMay } from '../../shell/viewer-scopes.ts'
+import { t, tCount } from '../../words/words.ts'
 import { InviteDialog, NO_DRAFT } from './invite-dialog.tsx'
 
 const STATES: Record<string, readonly [label: string, className: string]> = {
-  PENDING: ['pending', 'warning'],
-  ACCEPTED: ['accepted', 'calm'],
-  REVOKED: ['revoked', ''],
-  EXPIRED: ['expired', 'danger'],
+  PENDING: [t('pending'), 'warning'],
+  ACCEPTED: [t('accepted'), 'calm'],
+  REVOKED: [t('revoked'), ''],
+  EXPIRED: [t('expired'), 'danger'],
 }
 
 /** The invitations of the tenant, newest first, as they are accepted. */
@@ -99,7 +100,7 @@ export function InvitationsScreen() {
     }
   `)
   const { invitations } = data
-  if (!invitations) return <p className="empty">You may not read invitations.</p>
+  if (!invitations) return <p className="empty">{t('You may not read invitations.')}</p>
   return (
     <section className="screen user-screen">
       {mayFollow && (
@@ -116,31 +117,30 @@ export function InvitationsScreen() {
         />
       )}
       <header className="screen-head">
-        <h1>Invitations</h1>
+        <h1>{t('Invitations')}</h1>
         {mayWrite && (
           <button type="button" className="button" onClick={() => setIsOpen(true)}>
-            Invite people
+            {t('Invite people')}
           </button>
         )}
       </header>
       <p className="count" role="status">
-        {invitations.totalSize.toLocaleString('en')}{' '}
-        {invitations.totalSize === 1 ? 'invitation' : 'invitations'}
+        {tCount(invitations.totalSize, '{count} invitation', '{count} invitations')}
       </p>
       <ProblemText problem={resend.problem} />
       {invitations.edges.length === 0 ? (
-        <p className="empty">Nobody is invited yet. An invited person accepts by a link in a mail.</p>
+        <p className="empty">{t('Nobody is invited yet. An invited person accepts by a link in a mail.')}</p>
       ) : (
         <table className="rows invitations">
           <thead>
             <tr>
-              <th scope="col">Person</th>
-              <th scope="col">State</th>
-              <th scope="col">Roles</th>
-              <th scope="col">Note</th>
-              <th scope="col">Sent</th>
+              <th scope="col">{t('Person')}</th>
+              <th scope="col">{t('State')}</th>
+              <th scope="col">{t('Roles')}</th>
+              <th scope="col">{t('Note')}</th>
+              <th scope="col">{t('Sent')}</th>
               <th scope="col">
-                <span className="hidden">Actions</span>
+                <span className="hidden">{t('Actions')}</span>
               </th>
             </tr>
           </thead>
@@ -165,7 +165,7 @@ export function InvitationsScreen() {
                   </td>
                   <td>{node.roles.join(', ').toLowerCase()}</td>
                   <td className="truncated">{node.note}</td>
-                  <td data-label="Sent">
+                  <td data-label={t('Sent')}>
                     <Time at={node.sentAt} />
                   </td>
                   <td>
@@ -175,19 +175,19 @@ export function InvitationsScreen() {
                           type="button"
                           className="button quiet"
                           disabled={resend.isRunning}
-                          aria-label={`Resend to ${node.email}`}
+                          aria-label={t('Resend to {email}', { email: node.email })}
                           onClick={() =>
                             resend.run({ invitationId: node.id }, () =>
-                              notify(`The invitation is sent to ${node.email} again.`),
+                              notify(t('The invitation is sent to {email} again.', { email: node.email })),
                             )
                           }
                         >
-                          Resend
+                          {t('Resend')}
                         </button>
                         <ConfirmedButton
-                          label="Revoke"
-                          title={`Revoke the invitation of ${node.email}?`}
-                          consequence={<p>The link in the mail no longer works.</p>}
+                          label={t('Revoke')}
+                          title={t('Revoke the invitation of {email}?', { email: node.email })}
+                          consequence={<p>{t('The link in the mail no longer works.')}</p>}
                           isRunning={revoke.isRunning}
                           problem={revoke.problem}
                           onConfirm={(close) =>

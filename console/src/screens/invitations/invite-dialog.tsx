@@ -6,6 +6,7 @@ import { Dialog } from '../../parts/dialog.tsx'
 import { Field } from '../../parts/form.tsx'
 import { useProblemMutation } from '../../parts/mutation.ts'
 import type { Problem } from '../../parts/result.ts'
+import { t, tCount } from '../../words/words.ts'
 import { RoleChoice } from '../roles/role-choice.tsx'
 
 /** People of one go; each gets a mail. */
@@ -120,15 +121,22 @@ export function InviteDialog({
   }
   const failed = draft.results.filter(({ problem }) => problem !== null).length
   return (
-    <Dialog title="Invite people" onClose={onClose}>
+    <Dialog title={t('Invite people')} onClose={onClose}>
       <form onSubmit={(event) => void submit(event)}>
         <Field
-          label="E-mail addresses"
+          label={t('E-mail addresses')}
           name="people"
           hint={
             people.length > MAX_PEOPLE
-              ? `${people.length} people. At most ${MAX_PEOPLE} are invited in one go.`
-              : `One a line, or separated by commas. ${people.length === 1 ? '1 person' : `${people.length} people`}.`
+              ? t('{count} people. At most {limit} are invited in one go.', {
+                  count: people.length,
+                  limit: MAX_PEOPLE,
+                })
+              : tCount(
+                  people.length,
+                  'One a line, or separated by commas. {count} person.',
+                  'One a line, or separated by commas. {count} people.',
+                )
           }
         >
           {(props) => (
@@ -146,14 +154,19 @@ export function InviteDialog({
           {draft.results.length > 0 && (
             <>
               <p>
-                {draft.results.length - failed} invited
-                {failed > 0 && `, ${failed} not: correct what is still in the field, and invite again`}.
+                {t('{count} invited.', { count: draft.results.length - failed })}{' '}
+                {failed > 0 &&
+                  tCount(
+                    failed,
+                    'One is not: correct what is still in the field, and invite again.',
+                    '{count} are not: correct what is still in the field, and invite again.',
+                  )}
               </p>
               <ul className="results">
                 {draft.results.toSorted(byProblem).map(({ person, problem }) => (
                   <li key={person}>
                     <span className={`badge ${problem === null ? 'calm' : 'danger'}`}>
-                      {problem === null ? 'invited' : 'not invited'}
+                      {problem === null ? t('invited') : t('not invited')}
                     </span>
                     <span>{person}</span>
                     {problem !== null && <span className="wrong">{problem}</span>}
@@ -164,7 +177,7 @@ export function InviteDialog({
           )}
         </div>
         <fieldset className="plain choices" disabled={done !== null}>
-          <legend>Roles that they get</legend>
+          <legend>{t('Roles that they get')}</legend>
           <RoleChoice
             query={query}
             chosen={draft.roles}
@@ -172,7 +185,7 @@ export function InviteDialog({
             onChange={(roles) => onChange((former) => ({ ...former, roles }))}
           />
         </fieldset>
-        <Field label="Note for administrators" name="note">
+        <Field label={t('Note for administrators')} name="note">
           {(props) => (
             <input
               {...props}
@@ -190,11 +203,11 @@ export function InviteDialog({
             disabled={people.length === 0 || people.length > MAX_PEOPLE || done !== null}
           >
             {done === null
-              ? `Invite ${people.length === 1 ? '1 person' : `${people.length} people`}`
-              : `Inviting ${done + 1} of ${people.length}…`}
+              ? tCount(people.length, 'Invite {count} person', 'Invite {count} people')
+              : t('Inviting {done} of {count}…', { done: done + 1, count: people.length })}
           </button>
           <button type="button" className="button quiet" onClick={onClose}>
-            {draft.results.length > 0 ? 'Done' : 'Cancel'}
+            {draft.results.length > 0 ? t('Done') : t('Cancel')}
           </button>
         </div>
       </form>

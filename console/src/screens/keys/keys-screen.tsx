@@ -13,6 +13,7 @@ import { notify } from '../../parts/notices.tsx'
 import { useScreenQuery } from '../../parts/screen-query.ts'
 import { Time } from '../../parts/time.tsx'
 import { useMay } from '../../shell/viewer-scopes.ts'
+import { t } from '../../words/words.ts'
 
 /** Signing keys and registration tokens: what the tenant signs with, and who may register applications. */
 export function KeysScreen() {
@@ -53,7 +54,7 @@ export function KeysScreen() {
         />
       )}
       <header className="screen-head">
-        <h1>Keys</h1>
+        <h1>{t('Keys')}</h1>
       </header>
       {signingKeys && <SigningKeys signingKeys={signingKeys} onChange={refresh} />}
       {registrationTokens && <RegistrationTokens tokens={registrationTokens.nodes} onChange={refresh} />}
@@ -87,24 +88,25 @@ function SigningKeys({
     rotate.run({ retireAtOnce }, () => {
       close()
       onChange()
-      notify('The new keys are published.')
+      notify(t('The new keys are published.'))
     })
   const now = Date.now()
   return (
     <section className="card">
-      <h2>Signing keys</h2>
+      <h2>{t('Signing keys')}</h2>
       <p className="hint">
-        Keys are replaced by themselves. A rotation publishes new keys first, which sign ten minutes later;
-        the former ones stay published until their tokens have expired, so that nobody has to sign in again.
+        {t(
+          'Keys are replaced by themselves. A rotation publishes new keys first, which sign ten minutes later; the former ones stay published until their tokens have expired, so that nobody has to sign in again.',
+        )}
       </p>
       <table className="rows">
         <thead>
           <tr>
-            <th scope="col">Key</th>
-            <th scope="col">Algorithm</th>
-            <th scope="col">State</th>
-            <th scope="col">Signs from</th>
-            <th scope="col">Published until</th>
+            <th scope="col">{t('Key')}</th>
+            <th scope="col">{t('Algorithm')}</th>
+            <th scope="col">{t('State')}</th>
+            <th scope="col">{t('Signs from')}</th>
+            <th scope="col">{t('Published until')}</th>
           </tr>
         </thead>
         <tbody>
@@ -116,18 +118,22 @@ function SigningKeys({
               <td>{alg}</td>
               <td>
                 {Date.parse(activeAt) > now ? (
-                  <span className="badge warning">Next</span>
+                  <span className="badge warning">{t('Next')}</span>
                 ) : expiresAt ? (
-                  <span className="badge">Retiring</span>
+                  <span className="badge">{t('Retiring')}</span>
                 ) : (
-                  <span className="badge calm">Signs</span>
+                  <span className="badge calm">{t('Signs')}</span>
                 )}
               </td>
-              <td data-label="Signs from">
+              <td data-label={t('Signs from')}>
                 <Time at={activeAt} />
               </td>
-              <td data-label="Published until">
-                {expiresAt ? <Time at={expiresAt} /> : <span className="none">its successor signs</span>}
+              <td data-label={t('Published until')}>
+                {expiresAt ? (
+                  <Time at={expiresAt} />
+                ) : (
+                  <span className="none">{t('its successor signs')}</span>
+                )}
               </td>
             </tr>
           ))}
@@ -136,23 +142,24 @@ function SigningKeys({
       {mayWrite && (
         <div className="actions">
           <ConfirmedButton
-            label="Rotate"
-            title="Rotate the signing keys?"
-            consequence={<p>New keys are published now and sign in ten minutes. Tokens stay valid.</p>}
+            label={t('Rotate')}
+            title={t('Rotate the signing keys?')}
+            consequence={<p>{t('New keys are published now and sign in ten minutes. Tokens stay valid.')}</p>}
             isRunning={rotate.isRunning}
             problem={rotate.problem}
             onConfirm={confirm(false)}
           />
           <ConfirmedButton
-            label="Replace leaked keys"
-            title="Replace the keys at once?"
+            label={t('Replace leaked keys')}
+            title={t('Replace the keys at once?')}
             consequence={
               <p>
-                The current keys are deleted. All tokens that they signed become invalid: everybody signs in
-                again.
+                {t(
+                  'The current keys are deleted. All tokens that they signed become invalid: everybody signs in again.',
+                )}
               </p>
             }
-            name="replace"
+            name={t('replace')}
             isRunning={rotate.isRunning}
             problem={rotate.problem}
             onConfirm={confirm(true)}
@@ -215,20 +222,20 @@ function RegistrationTokens({
   }
   return (
     <section className="card">
-      <h2>Registration tokens</h2>
-      <p className="hint">An application that has one registers itself (RFC 7591).</p>
+      <h2>{t('Registration tokens')}</h2>
+      <p className="hint">{t('An application that has one registers itself (RFC 7591).')}</p>
       {tokens.length === 0 ? (
-        <p className="empty">No token is active.</p>
+        <p className="empty">{t('No token is active.')}</p>
       ) : (
         <table className="rows">
           <thead>
             <tr>
-              <th scope="col">Note</th>
-              <th scope="col">Registrations left</th>
-              <th scope="col">Created</th>
-              <th scope="col">Expires</th>
+              <th scope="col">{t('Note')}</th>
+              <th scope="col">{t('Registrations left')}</th>
+              <th scope="col">{t('Created')}</th>
+              <th scope="col">{t('Expires')}</th>
               <th scope="col">
-                <span className="hidden">Actions</span>
+                <span className="hidden">{t('Actions')}</span>
               </th>
             </tr>
           </thead>
@@ -236,19 +243,21 @@ function RegistrationTokens({
             {tokens.map(({ id, note, usesLeft, createdAt, expiresAt }) => (
               <tr key={id}>
                 <th scope="row">{note ?? <CopiedText text={id} />}</th>
-                <td data-label="Registrations left">{usesLeft ?? 'any number'}</td>
-                <td data-label="Created">
+                <td data-label={t('Registrations left')}>{usesLeft ?? t('any number')}</td>
+                <td data-label={t('Created')}>
                   <Time at={createdAt} />
                 </td>
-                <td data-label="Expires">
+                <td data-label={t('Expires')}>
                   <Time at={expiresAt} />
                 </td>
                 <td>
                   {mayWrite && (
                     <ConfirmedButton
-                      label="Revoke"
-                      title={`Revoke ${note ?? id}?`}
-                      consequence={<p>No application can register with it any more. Those that did stay.</p>}
+                      label={t('Revoke')}
+                      title={t('Revoke {note}?', { note: note ?? id })}
+                      consequence={
+                        <p>{t('No application can register with it any more. Those that did stay.')}</p>
+                      }
                       isRunning={revoke.isRunning}
                       problem={revoke.problem}
                       onConfirm={(done) =>
@@ -268,37 +277,42 @@ function RegistrationTokens({
       {mayWrite && (
         <div className="actions">
           <button type="button" className="button" onClick={() => setIsOpen(true)}>
-            Create a token
+            {t('Create a token')}
           </button>
         </div>
       )}
       {isOpen && (
-        <Dialog title="Registration token" isKept={token !== null} onClose={close}>
+        <Dialog title={t('Registration token')} isKept={token !== null} onClose={close}>
           {token === null ? (
             <form onSubmit={submit} noValidate>
-              <Field label="Note" name="note" problem={create.problem}>
+              <Field label={t('Note')} name="note" problem={create.problem}>
                 {(props) => <input {...props} maxLength={200} autoComplete="off" />}
               </Field>
-              <Field label="Registrations" name="uses" hint="Empty for any number" problem={create.problem}>
+              <Field
+                label={t('Registrations')}
+                name="uses"
+                hint={t('Empty for any number')}
+                problem={create.problem}
+              >
                 {(props) => <input {...props} type="number" min={1} defaultValue={1} />}
               </Field>
-              <Field label="Days until it expires" name="days" hint="1 to 30">
+              <Field label={t('Days until it expires')} name="days" hint={t('1 to 30')}>
                 {(props) => <input {...props} type="number" min={1} max={30} defaultValue={1} />}
               </Field>
               <ProblemText problem={create.problem} shown={['note', 'uses']} />
               <div className="actions">
                 <button type="submit" className="button" disabled={create.isRunning}>
-                  Create
+                  {t('Create')}
                 </button>
               </div>
             </form>
           ) : (
             <div className="form">
-              <p>The token is shown only now.</p>
+              <p>{t('The token is shown only now.')}</p>
               <CopiedText text={token} />
               <div className="actions">
                 <button type="button" className="button" onClick={close}>
-                  I have stored it
+                  {t('I have stored it')}
                 </button>
               </div>
             </div>

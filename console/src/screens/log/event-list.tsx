@@ -3,6 +3,7 @@ import type { ReactNode } from 'react'
 import { graphql, useFragment } from 'react-relay/hooks'
 import type { eventList_event$key } from '../../generated/eventList_event.graphql.ts'
 import { Time } from '../../parts/time.tsx'
+import { t } from '../../words/words.ts'
 import { describeEvent } from './event-words.ts'
 
 /** Details that are not words for people. */
@@ -81,8 +82,8 @@ function EventItem({ event: key, about }: { event: eventList_event$key; about: s
         ))}
       </span>
       {event.requestId && (
-        <Link to="/log" search={{ request: event.requestId }} title="All events of this request">
-          request
+        <Link to="/log" search={{ request: event.requestId }} title={t('All events of this request')}>
+          {t('request')}
         </Link>
       )}
       <Time at={event.occurredAt} />
@@ -111,7 +112,7 @@ export const EventList = ({
   about?: string
 }) =>
   events.length === 0 ? (
-    <p className="empty">Nothing yet. What happens appears here at once.</p>
+    <p className="empty">{t('Nothing yet. What happens appears here at once.')}</p>
   ) : (
     <ol className="events">
       {events.map((event) => (

@@ -1,78 +1,79 @@
 import type { eventList_event$data } from '../../generated/eventList_event.graphql.ts'
+import { t } from '../../words/words.ts'
 
 /** Why a sign-in failed, by `reason`. */
 const SIGN_IN_FAILURES: Record<string, string> = {
-  locked: 'the user is locked',
-  unknown: 'no user has this address or passkey',
-  unverified: 'the address is not verified, and the user has another one that is',
-  wrong: 'the code was wrong',
-  expired: 'the code had expired',
-  exhausted: 'too many wrong codes were entered, so that the code no longer counts',
-  rejected: 'the response could not be verified',
-  cloned: 'the counter of the passkey went back, as that of a copy does',
-  eligibility: 'the passkey says something else about its backup than when it was created',
-  canceled: 'the user canceled at the identity provider',
-  refused: 'the identity provider refused the sign-in',
-  unavailable: 'the identity provider did not respond',
-  misconfigured: 'the configuration is wrong, here or at the identity provider',
+  locked: t('the user is locked'),
+  unknown: t('no user has this address or passkey'),
+  unverified: t('the address is not verified, and the user has another one that is'),
+  wrong: t('the code was wrong'),
+  expired: t('the code had expired'),
+  exhausted: t('too many wrong codes were entered, so that the code no longer counts'),
+  rejected: t('the response could not be verified'),
+  cloned: t('the counter of the passkey went back, as that of a copy does'),
+  eligibility: t('the passkey says something else about its backup than when it was created'),
+  canceled: t('the user canceled at the identity provider'),
+  refused: t('the identity provider refused the sign-in'),
+  unavailable: t('the identity provider did not respond'),
+  misconfigured: t('the configuration is wrong, here or at the identity provider'),
 }
 
 /** Why a message with a code was not sent, or a code was of no use, by `reason`. */
 const CODE_FAILURES: Record<string, string> = {
-  delivery: 'the message could not be delivered',
-  taken: 'another user has the new address',
-  country: 'text messages are not sent to the country of the number',
-  daily: 'the text messages of the day are used up',
-  prefix: 'too many text messages went to similar numbers',
+  delivery: t('the message could not be delivered'),
+  taken: t('another user has the new address'),
+  country: t('text messages are not sent to the country of the number'),
+  daily: t('the text messages of the day are used up'),
+  prefix: t('too many text messages went to similar numbers'),
 }
 
 const LINK_FAILURES: Record<string, string> = {
-  linked: 'the user has another identity of the provider',
-  taken: 'another user has this identity',
-  deleted: 'the user or the provider was deleted',
-  changed: 'the provider was changed meanwhile',
+  linked: t('the user has another identity of the provider'),
+  taken: t('another user has this identity'),
+  deleted: t('the user or the provider was deleted'),
+  changed: t('the provider was changed meanwhile'),
 }
 
 const METHODS: Record<string, string> = {
-  passcode: 'by a code',
-  passkey: 'by a passkey',
-  provider: 'at an identity provider',
-  totp: 'by an authenticator app',
-  recovery: 'by a recovery code',
+  passcode: t('by a code'),
+  passkey: t('by a passkey'),
+  provider: t('at an identity provider'),
+  totp: t('by an authenticator app'),
+  recovery: t('by a recovery code'),
 }
 
-const CHANNELS: Record<string, string> = { email: 'by email', sms: 'by text message' }
+const CHANNELS: Record<string, string> = { email: t('by email'), sms: t('by text message') }
 
 const SESSION_ENDS: Record<string, string> = {
-  LOGOUT: 'the user signed out',
-  REVOKED: 'it was revoked',
-  LOCKED: 'the user was locked',
-  DELETED: 'the user was deleted',
-  EXPIRED: 'it expired',
+  LOGOUT: t('the user signed out'),
+  REVOKED: t('it was revoked'),
+  LOCKED: t('the user was locked'),
+  DELETED: t('the user was deleted'),
+  EXPIRED: t('it expired'),
 }
 
 /** Events of a user whose detail needs no words of its own. */
 const PLAIN: Record<string, string> = {
-  'user.updated': 'Changed',
-  'user.locked': 'Locked',
-  'user.unlocked': 'Unlocked',
-  'user.limits_reset': 'The limits of codes were reset',
-  'user.deletion_canceled': 'Keeps the account',
-  'session.started': 'Signed in',
-  'session.reauthenticated': 'Signed in again',
-  'credential.enrollment_canceled': 'Canceled the link to add a passkey',
-  'idpuser.added': 'An identity was linked by a call',
-  'idpuser.linked': 'Linked an identity',
-  'idpuser.unlinked': 'An identity was unlinked',
-  'invitation.created': 'A person was invited',
-  'invitation.resent': 'An invitation was sent again',
-  'invitation.revoked': 'An invitation was revoked',
-  'invitation.accepted': 'Accepted an invitation',
+  'user.updated': t('Changed'),
+  'user.locked': t('Locked'),
+  'user.unlocked': t('Unlocked'),
+  'user.limits_reset': t('The limits of codes were reset'),
+  'user.deletion_canceled': t('Keeps the account'),
+  'session.started': t('Signed in'),
+  'session.reauthenticated': t('Signed in again'),
+  'credential.enrollment_canceled': t('Canceled the link to add a passkey'),
+  'idpuser.added': t('An identity was linked by a call'),
+  'idpuser.linked': t('Linked an identity'),
+  'idpuser.unlinked': t('An identity was unlinked'),
+  'invitation.created': t('A person was invited'),
+  'invitation.resent': t('An invitation was sent again'),
+  'invitation.revoked': t('An invitation was revoked'),
+  'invitation.accepted': t('Accepted an invitation'),
 }
 
 const CREDENTIALS: Record<string, string> = {
-  totp: 'An authenticator app',
-  'recovery-codes': 'A set of recovery codes',
+  totp: t('An authenticator app'),
+  'recovery-codes': t('A set of recovery codes'),
 }
 
 const join = (what: string, why: string | undefined): string => (why ? `${what}: ${why}` : what)
@@ -86,34 +87,40 @@ export function describeEvent({ typeName, detail, reason }: eventList_event$data
       const method = METHODS[read('method')] ?? ''
       const why = SIGN_IN_FAILURES[read('reason')] ?? CODE_FAILURES[read('reason')] ?? read('reason')
       const diagnosis = ['error', 'cause', 'diagnostics'].map(read).filter(Boolean).join(', ')
-      const sentBy = channel ? ` that was sent ${channel}` : ''
-      const text = join(`A sign-in ${method}${sentBy} failed`.replace('  ', ' '), why)
+      const what = channel
+        ? t('A sign-in {method} that was sent {channel} failed', { method, channel })
+        : t('A sign-in {method} failed', { method })
+      const text = join(what.replace('  ', ' '), why)
       return diagnosis ? `${text} (${diagnosis})` : text
     }
     case 'passcode.failed':
       return CODE_FAILURES[read('reason')]
-        ? join('A code was not sent', CODE_FAILURES[read('reason')])
-        : 'A wrong code was entered'
+        ? join(t('A code was not sent'), CODE_FAILURES[read('reason')])
+        : t('A wrong code was entered')
     case 'passcode.sent':
-      return `A code was sent ${channel ?? ''}`.trim()
+      return t('A code was sent {channel}', { channel: channel ?? '' }).trim()
     case 'idpuser.link_failed':
-      return join('An identity was not linked', LINK_FAILURES[read('reason')])
+      return join(t('An identity was not linked'), LINK_FAILURES[read('reason')])
     case 'session.ended':
-      return join('The session ended', SESSION_ENDS[reason ?? ''])
+      return join(t('The session ended'), SESSION_ENDS[reason ?? ''])
     case 'user.created':
       return read('origin')
-        ? `Created by ${read('origin') === 'sign-up' ? 'a sign-up' : 'an invitation'}`
-        : 'Created'
+        ? read('origin') === 'sign-up'
+          ? t('Created by a sign-up')
+          : t('Created by an invitation')
+        : t('Created')
     case 'user.deletion_requested':
-      return `Asked to be deleted on ${read('due_at').slice(0, 10)}`
+      return t('Asked to be deleted on {due_at}', { due_at: read('due_at').slice(0, 10) })
     case 'role.changed':
-      return read('roles') ? `Has the roles ${read('roles')} now` : 'Has no role any more'
+      return read('roles')
+        ? t('Has the roles {roles} now', { roles: read('roles') })
+        : t('Has no role any more')
     case 'credential.enrolled':
-      return `${CREDENTIALS[read('type')] ?? 'A passkey'} was added`
+      return t('{credential} was added', { credential: CREDENTIALS[read('type')] ?? t('A passkey') })
     case 'credential.revoked':
-      return `${CREDENTIALS[read('type')] ?? 'A passkey'} was removed`
+      return t('{credential} was removed', { credential: CREDENTIALS[read('type')] ?? t('A passkey') })
     case 'invitation.failed':
-      return 'An invitation could not be delivered'
+      return t('An invitation could not be delivered')
     default:
       return PLAIN[typeName]
   }

@@ -1,18 +1,19 @@
 import type { EventFilter, EventType } from '../../generated/logScreenQuery.graphql.ts'
 import { type Filter, type ListValues, toRange } from '../../parts/filter-bar.tsx'
+import { t } from '../../words/words.ts'
 
 /** Types of events that are sought together. */
 const KINDS: Record<string, { label: string; types: readonly EventType[] }> = {
   failures: {
-    label: 'Failed sign-ins and refused requests',
+    label: t('Failed sign-ins and refused requests'),
     types: ['SIGNIN_FAILED', 'PASSCODE_FAILED', 'AUTHORIZE_REFUSED', 'TOKEN_REFUSED'],
   },
   sessions: {
-    label: 'Sign-ins and sessions',
+    label: t('Sign-ins and sessions'),
     types: ['SESSION_STARTED', 'SESSION_REAUTHENTICATED', 'SESSION_REFRESHED', 'SESSION_ENDED'],
   },
   users: {
-    label: 'Users, locks and roles',
+    label: t('Users, locks and roles'),
     types: [
       'USER_CREATED',
       'USER_UPDATED',
@@ -27,7 +28,7 @@ const KINDS: Record<string, { label: string; types: readonly EventType[] }> = {
     ],
   },
   credentials: {
-    label: 'Passkeys and second factors',
+    label: t('Passkeys and second factors'),
     types: [
       'CREDENTIAL_ENROLLED',
       'CREDENTIAL_REVOKED',
@@ -39,7 +40,7 @@ const KINDS: Record<string, { label: string; types: readonly EventType[] }> = {
     ],
   },
   applications: {
-    label: 'Applications',
+    label: t('Applications'),
     types: [
       'CLIENT_CREATED',
       'CLIENT_UPDATED',
@@ -49,11 +50,11 @@ const KINDS: Record<string, { label: string; types: readonly EventType[] }> = {
     ],
   },
   grants: {
-    label: 'Grants and consents',
+    label: t('Grants and consents'),
     types: ['GRANT_CREATED', 'GRANT_REFRESHED', 'GRANT_REVOKED', 'CONSENT_GRANTED', 'CONSENT_REVOKED'],
   },
   providers: {
-    label: 'Identity providers',
+    label: t('Identity providers'),
     types: [
       'IDP_CREATED',
       'IDP_UPDATED',
@@ -65,7 +66,7 @@ const KINDS: Record<string, { label: string; types: readonly EventType[] }> = {
     ],
   },
   invitations: {
-    label: 'Invitations',
+    label: t('Invitations'),
     types: [
       'INVITATION_CREATED',
       'INVITATION_RESENT',
@@ -75,7 +76,7 @@ const KINDS: Record<string, { label: string; types: readonly EventType[] }> = {
     ],
   },
   settings: {
-    label: 'Settings and keys',
+    label: t('Settings and keys'),
     types: ['TENANT_UPDATED', 'TENANT_CREATED', 'TENANT_DELETED', 'KEY_ROTATED'],
   },
 }
@@ -83,17 +84,17 @@ const KINDS: Record<string, { label: string; types: readonly EventType[] }> = {
 export const FILTERS: readonly Filter[] = [
   {
     name: 'kind',
-    label: 'Kind',
+    label: t('Kind'),
     kind: 'choice',
     options: Object.entries(KINDS).map(([value, { label }]) => [value, label] as const),
   },
-  { name: 'subject', label: 'About', kind: 'text', placeholder: 'id of a user, application, …' },
-  { name: 'actor', label: 'By', kind: 'text', placeholder: 'id of a user or application' },
-  { name: 'address', label: 'Failed address', kind: 'text', placeholder: 'e-mail or phone number' },
-  { name: 'ip', label: 'IP', kind: 'text', placeholder: '192.0.2.1 or 192.0.2.0/24' },
-  { name: 'request', label: 'Request', kind: 'text', placeholder: 'number of an error page' },
-  { name: 'from', label: 'From', kind: 'day', daysAgo: 7 },
-  { name: 'before', label: 'Before', kind: 'day', daysAgo: 0 },
+  { name: 'subject', label: t('About'), kind: 'text', placeholder: t('id of a user, application, …') },
+  { name: 'actor', label: t('By'), kind: 'text', placeholder: t('id of a user or application') },
+  { name: 'address', label: t('Failed address'), kind: 'text', placeholder: t('e-mail or phone number') },
+  { name: 'ip', label: 'IP', kind: 'text', placeholder: t('192.0.2.1 or 192.0.2.0/24') },
+  { name: 'request', label: t('Request'), kind: 'text', placeholder: t('number of an error page') },
+  { name: 'from', label: t('From'), kind: 'day', daysAgo: 7 },
+  { name: 'before', label: t('Before'), kind: 'day', daysAgo: 0 },
 ]
 
 /** The types of a kind; null for all. */

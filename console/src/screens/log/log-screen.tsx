@@ -9,6 +9,7 @@ import { readText } from '../../parts/form.tsx'
 import { MoreRows } from '../../parts/more-rows.tsx'
 import { QueryProblem } from '../../parts/query-problem.tsx'
 import { ListSkeleton } from '../../parts/skeleton.tsx'
+import { t } from '../../words/words.ts'
 import { EventList } from './event-list.tsx'
 import { LiveEvents } from './live-events.tsx'
 import { canFollow, FILTERS, getTypes, recognize, toEventFilter } from './log-filter.ts'
@@ -30,7 +31,7 @@ export function LogScreen() {
   return (
     <section className="screen">
       <header className="screen-head">
-        <h1>Log</h1>
+        <h1>{t('Log')}</h1>
         <search>
           <form
             onSubmit={(event) => {
@@ -42,14 +43,14 @@ export function LogScreen() {
             }}
           >
             <label className="hidden" htmlFor="pasted">
-              Number of an error page, id, address or IP address
+              {t('Number of an error page, id, address or IP address')}
             </label>
             <input
               id="pasted"
               name="pasted"
               type="search"
               autoComplete="off"
-              placeholder="Paste the number of an error page, an id, an address or an IP"
+              placeholder={t('Paste the number of an error page, an id, an address or an IP')}
             />
           </form>
         </search>
@@ -63,7 +64,7 @@ export function LogScreen() {
               setIsPaused(!isPaused)
             }}
           >
-            {isPaused ? 'Resume' : 'Pause'}
+            {isPaused ? t('Resume') : t('Pause')}
           </button>
         )}
       </header>
@@ -135,7 +136,7 @@ function Events({
     query,
   )
   const { events } = data
-  if (!events) return <p className="empty">You may not read the log.</p>
+  if (!events) return <p className="empty">{t('You may not read the log.')}</p>
   return (
     <>
       {isLive && (
@@ -149,13 +150,13 @@ function Events({
             onFull={onFull}
           />
           <p className="count" role="status">
-            <span className="pulse" /> Live
+            <span className="pulse" /> {t('Live')}
           </p>
         </>
       )}
       {toEventFilter(values) && events.edges.length === 0 ? (
         <p className="empty">
-          No event has these properties. Events are kept for as long as the settings say.
+          {t('No event has these properties. Events are kept for as long as the settings say.')}
         </p>
       ) : (
         <EventList events={events.edges.map(({ node }) => node)} />

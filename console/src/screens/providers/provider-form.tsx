@@ -15,6 +15,7 @@ import { useProblemMutation } from '../../parts/mutation.ts'
 import { notify } from '../../parts/notices.tsx'
 import type { Problem } from '../../parts/result.ts'
 import { LeavingGuard } from '../../parts/settings-form.tsx'
+import { t } from '../../words/words.ts'
 import { PROVIDER_TYPES, TEXT_LABELS, type TextName } from './provider-types.ts'
 
 graphql`
@@ -77,19 +78,19 @@ type Draft = Record<TextName | 'name' | 'entry' | 'copyClaims' | 'idTokenSigning
 
 const LABELS: Readonly<Record<keyof Draft, string>> = {
   ...TEXT_LABELS,
-  name: 'Name on the button',
-  entry: 'Who may enter',
-  domains: 'Domains',
-  trustEmail: 'Its e-mail addresses are verified',
-  idTokenSigningAlg: 'Algorithm of ID tokens',
-  copyClaims: 'Claims are copied',
-  claims: 'Copied claims',
-  trustAcr: 'Trusted levels',
-  trustAmr: 'Trusted methods',
-  usePkce: 'Use PKCE',
-  expectNonce: 'Expect the nonce',
-  keepTokens: 'Keep its tokens',
-  upstreamLogout: 'Sign out there as well',
+  name: t('Name on the button'),
+  entry: t('Who may enter'),
+  domains: t('Domains'),
+  trustEmail: t('Its e-mail addresses are verified'),
+  idTokenSigningAlg: t('Algorithm of ID tokens'),
+  copyClaims: t('Claims are copied'),
+  claims: t('Copied claims'),
+  trustAcr: t('Trusted levels'),
+  trustAmr: t('Trusted methods'),
+  usePkce: t('Use PKCE'),
+  expectNonce: t('Expect the nonce'),
+  keepTokens: t('Keep its tokens'),
+  upstreamLogout: t('Sign out there as well'),
 }
 
 const toPairs = (object: Record<string, unknown> | null | undefined): string =>
@@ -151,11 +152,11 @@ const toInput = (edits: Partial<Draft>): Omit<UpdateInput, 'idpId'> =>
   )
 
 const ENTRIES = {
-  LINKED: 'Users who are linked',
-  DOMAINS: 'Also new users with an address of the domains',
-  ANYONE: 'Anybody',
+  LINKED: t('Users who are linked'),
+  DOMAINS: t('Also new users with an address of the domains'),
+  ANYONE: t('Anybody'),
 }
-const COPY_TIMES = { ONCE: 'When the user is created', ALWAYS: 'At each sign-in' }
+const COPY_TIMES = { ONCE: t('When the user is created'), ALWAYS: t('At each sign-in') }
 const ALGORITHMS = [
   'RS256',
   'RS384',
@@ -171,7 +172,7 @@ const ALGORITHMS = [
   'HS256',
 ]
 const ALGORITHM_OPTIONS = {
-  '': 'Any asymmetric one',
+  '': t('Any asymmetric one'),
   ...Object.fromEntries(ALGORITHMS.map((name) => [name, name])),
 }
 
@@ -275,7 +276,7 @@ const CheckEditor = ({
 
 /** The hint of a secret that is stored and never shown. */
 const describeSecret = (isStored: boolean | undefined): string | undefined =>
-  isStored ? 'One is stored. It is not shown; another one replaces it.' : undefined
+  isStored ? t('One is stored. It is not shown; another one replaces it.') : undefined
 
 /** The members of a provider, of which the first are those that its type needs. */
 function ProviderFields({
@@ -311,11 +312,11 @@ function ProviderFields({
         name="domains"
         isMultiline
         editing={editing}
-        hint="One a line. The first page leads addresses at these domains to the provider."
+        hint={t('One a line. The first page leads addresses at these domains to the provider.')}
       />
-      <CheckEditor name="trustEmail" hint="Required for domains." editing={editing} />
+      <CheckEditor name="trustEmail" hint={t('Required for domains.')} editing={editing} />
       <details open={isFaulty || undefined}>
-        <summary>Endpoints, claims and protocol</summary>
+        <summary>{t('Endpoints, claims and protocol')}</summary>
         <div className="form further">
           {further.map(show)}
           <ChoiceEditor name="idTokenSigningAlg" options={ALGORITHM_OPTIONS} editing={editing} />
@@ -324,34 +325,36 @@ function ProviderFields({
             name="claims"
             isMultiline
             editing={editing}
-            hint="The claim of each field, such as picture = avatar_url, one a line; the standard claims when empty."
+            hint={t(
+              'The claim of each field, such as picture = avatar_url, one a line; the standard claims when empty.',
+            )}
           />
           <TextEditor
             name="trustAcr"
             isMultiline
             editing={editing}
-            hint="The acr here of each acr there, such as gold = urn:vestibule:mfa, one a line."
+            hint={t('The acr here of each acr there, such as gold = urn:vestibule:mfa, one a line.')}
           />
           <TextEditor
             name="trustAmr"
             isMultiline
             editing={editing}
-            hint="Values of amr that count here, such as mfa, one a line."
+            hint={t('Values of amr that count here, such as mfa, one a line.')}
           />
-          <CheckEditor name="usePkce" hint="Off for a provider that rejects it." editing={editing} />
+          <CheckEditor name="usePkce" hint={t('Off for a provider that rejects it.')} editing={editing} />
           <CheckEditor
             name="expectNonce"
-            hint="Off for a provider that leaves it out of ID tokens."
+            hint={t('Off for a provider that leaves it out of ID tokens.')}
             editing={editing}
           />
           <CheckEditor
             name="keepTokens"
-            hint="Encrypted, for calls of its APIs. Off deletes them."
+            hint={t('Encrypted, for calls of its APIs. Off deletes them.')}
             editing={editing}
           />
           <CheckEditor
             name="upstreamLogout"
-            hint="Users who sign out here are signed out there too."
+            hint={t('Users who sign out here are signed out there too.')}
             editing={editing}
           />
         </div>
@@ -440,19 +443,19 @@ export function NewProvider({
     event.preventDefault()
     const input = { ...toInput(edits), id: id.trim(), name: draft.name.trim(), type }
     create.run({ input: input as providerFormCreateMutation['variables']['input'], connections }, () => {
-      notify(`${draft.name} is added.`)
+      notify(t('{name} is added.', { name: draft.name }))
       onDone(id.trim())
     })
   }
   return (
     <section className="card">
-      <h2>New: {label}</h2>
+      <h2>{t('New: {type}', { type: label })}</h2>
       <form ref={form} onSubmit={submit} noValidate>
         <p className="hint">{kind?.advice}</p>
         <Field
-          label="Id"
+          label={t('Id')}
           name="id"
-          hint="Letters and digits. It is part of the callback URL and never changes."
+          hint={t('Letters and digits. It is part of the callback URL and never changes.')}
           problem={create.problem}
         >
           {(props) => (
@@ -466,7 +469,7 @@ export function NewProvider({
         </Field>
         {id && (
           <div className="field">
-            <span>Register this callback URL there</span>
+            <span>{t('Register this callback URL there')}</span>
             <CopiedText text={`${deployment.issuer}/oidc/callback/${id}`} />
           </div>
         )}
@@ -475,10 +478,10 @@ export function NewProvider({
           problem={create.problem}
           shown={['id', ...listMembers(type)]}
           isRunning={create.isRunning}
-          label="Add"
+          label={t('Add')}
         >
           <button type="button" className="button quiet" onClick={onCancel}>
-            Cancel
+            {t('Cancel')}
           </button>
         </Actions>
       </form>
@@ -513,7 +516,7 @@ export function EditedProvider({ provider }: { provider: Provider }) {
       ({ updateIdentityProvider }) => {
         const answer = updateIdentityProvider?.identityProvider ?? provider
         setEdits((former) => settleEdits(former, values, toSaved(answer)))
-        notify(`${provider.name} is saved.`)
+        notify(t('{name} is saved.', { name: provider.name }))
       },
     )
   }
@@ -536,11 +539,11 @@ export function EditedProvider({ provider }: { provider: Provider }) {
         problem={update.problem}
         shown={listMembers(provider.type)}
         isRunning={update.isRunning || !edits}
-        label="Save"
+        label={t('Save')}
       >
         {edits && (
           <button type="button" className="button quiet" onClick={() => setEdits(null)}>
-            Discard
+            {t('Discard')}
           </button>
         )}
       </Actions>

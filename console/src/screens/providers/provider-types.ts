@@ -1,3 +1,5 @@
+import { t } from '../../words/words.ts'
+
 /** The members of a provider that a form shows as they are. */
 export type TextName =
   | 'issuer'
@@ -26,54 +28,54 @@ const CLIENT = ['clientId', 'clientSecret'] as const
 export const PROVIDER_TYPES: Readonly<Record<string, ProviderType>> = {
   GOOGLE: {
     label: 'Google',
-    advice: 'Create an OAuth client of type “Web application” in the Google Cloud console.',
+    advice: t('Create an OAuth client of type “Web application” in the Google Cloud console.'),
     fields: CLIENT,
   },
   MICROSOFT: {
     label: 'Microsoft',
-    advice: 'Register an application in Microsoft Entra. The issuer limits it to one organization.',
+    advice: t('Register an application in Microsoft Entra. The issuer limits it to one organization.'),
     fields: [...CLIENT, 'issuer'],
   },
   APPLE: {
     label: 'Apple',
-    advice: 'Create a Services ID and a key for “Sign in with Apple”. The secret is the key in PEM.',
+    advice: t('Create a Services ID and a key for “Sign in with Apple”. The secret is the key in PEM.'),
     fields: ['clientId', 'platformTeamId', 'platformKid', 'clientSecret'],
   },
   FACEBOOK: {
     label: 'Facebook',
-    advice: 'Create an app with Facebook Login at Meta for Developers.',
+    advice: t('Create an app with Facebook Login at Meta for Developers.'),
     fields: CLIENT,
   },
   TWITTER: {
     label: 'X',
-    advice: 'Create an app with OAuth 2.0 in the X developer portal. X returns no e-mail address.',
+    advice: t('Create an app with OAuth 2.0 in the X developer portal. X returns no e-mail address.'),
     fields: CLIENT,
   },
   OIDC: {
     label: 'OpenID Connect',
-    advice: 'Any provider with discovery, such as Okta, Auth0, Keycloak or GitLab.',
+    advice: t('Any provider with discovery, such as Okta, Auth0, Keycloak or GitLab.'),
     fields: ['issuer', ...CLIENT],
   },
   OAUTH2: {
     label: 'OAuth 2.0',
-    advice: 'A provider without ID tokens, such as GitHub or Discord.',
+    advice: t('A provider without ID tokens, such as GitHub or Discord.'),
     fields: [...CLIENT, 'authorizationEndpoint', 'tokenEndpoint', 'userInfoEndpoint', 'scopes'],
   },
 }
 
 /** How people call each member. */
 export const TEXT_LABELS: Readonly<Record<TextName, string>> = {
-  issuer: 'Issuer',
-  clientId: 'Client id',
-  clientSecret: 'Client secret',
-  scopes: 'Scopes',
-  authorizationEndpoint: 'Authorization endpoint',
-  tokenEndpoint: 'Token endpoint',
-  userInfoEndpoint: 'Userinfo endpoint',
-  jwksUri: 'Key set',
-  idTokenSigningKey: 'Key of ID tokens',
-  platformTeamId: 'Team id at Apple',
-  platformKid: 'Key id at Apple',
+  issuer: t('Issuer'),
+  clientId: t('Client id'),
+  clientSecret: t('Client secret'),
+  scopes: t('Scopes'),
+  authorizationEndpoint: t('Authorization endpoint'),
+  tokenEndpoint: t('Token endpoint'),
+  userInfoEndpoint: t('Userinfo endpoint'),
+  jwksUri: t('Key set'),
+  idTokenSigningKey: t('Key of ID tokens'),
+  platformTeamId: t('Team id at Apple'),
+  platformKid: t('Key id at Apple'),
 }
 
 /** A member that is missing, as the enum names it, in words. */

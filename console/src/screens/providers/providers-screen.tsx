@@ -17,6 +17,7 @@ import { useMay } from '../../shell/viewer-scopes.ts'
 import { EditedProvider, NewProvider, type Provider } from './provider-form.tsx'
 import { describeMissing, PROVIDER_TYPES } from './provider-types.ts'
 import './providers.css'
+import { t, tNodes } from '../../words/words.ts'
 
 const route = getRouteApi('/providers')
 
@@ -61,27 +62,29 @@ export function ProvidersScreen() {
     variables: { after: viewer?.eventPosition },
     onNext: refresh,
   })
-  if (!identityProviders) return <p className="empty">You may not read identity providers.</p>
+  if (!identityProviders) return <p className="empty">{t('You may not read identity providers.')}</p>
   const providers = identityProviders.edges.map(({ node }) => node)
   const connections = [identityProviders.__id]
   const opened = providers.find(({ id }) => id === open)
   return (
     <section className="screen">
       <header className="screen-head">
-        <h1>Providers</h1>
+        <h1>{t('Providers')}</h1>
         {mayWrite && open && (
           <Link to="/providers" search={{}} className="button quiet">
-            Add a provider
+            {t('Add a provider')}
           </Link>
         )}
       </header>
       {tenant && providers.length > 0 && !tenant.settings.signInMethods.includes('PROVIDER') && (
         <p className="problem">
-          The page shows no provider, because <Link to="/sign-in">the sign-in</Link> does not have the method.
+          {tNodes('The page shows no provider, because {settings} does not have the method.', {
+            settings: <Link to="/sign-in">{t('the sign-in')}</Link>,
+          })}
         </p>
       )}
       {mayWrite && !open && (
-        <ul className="gallery" aria-label="Add a provider">
+        <ul className="gallery" aria-label={t('Add a provider')}>
           {Object.entries(PROVIDER_TYPES).map(([name, { label, advice }]) => (
             <li key={name}>
               <Link
@@ -90,7 +93,7 @@ export function ProvidersScreen() {
                 className="card"
                 aria-current={type === name ? 'true' : undefined}
               >
-                <strong>Add {label}</strong>
+                <strong>{t('Add {name}', { name: label })}</strong>
                 <span>{advice}</span>
               </Link>
             </li>
@@ -100,10 +103,10 @@ export function ProvidersScreen() {
       <div className="columns">
         <section className="card">
           <h2>
-            Set up <span className="badge">{providers.length}</span>
+            {t('Set up')} <span className="badge">{providers.length}</span>
           </h2>
           {providers.length === 0 && (
-            <p className="empty">None yet. Its button appears on the page when nothing is missing.</p>
+            <p className="empty">{t('None yet. Its button appears on the page when nothing is missing.')}</p>
           )}
           <ul className="providers">
             {providers.map((provider) => (
@@ -142,7 +145,7 @@ export function ProvidersScreen() {
             />
           )}
           {open && !opened && (
-            <p className="empty card">There is no such provider. It may have been deleted.</p>
+            <p className="empty card">{t('There is no such provider. It may have been deleted.')}</p>
           )}
         </div>
       </div>
@@ -152,9 +155,11 @@ export function ProvidersScreen() {
 
 const Health = ({ provider: { missing } }: { provider: Provider }) =>
   missing.length === 0 ? (
-    <span className="badge calm">Complete</span>
+    <span className="badge calm">{t('Complete')}</span>
   ) : (
-    <span className="badge warning">Missing: {missing.map(describeMissing).join(', ')}</span>
+    <span className="badge warning">
+      {t('Missing: {members}', { members: missing.map(describeMissing).join(', ') })}
+    </span>
   )
 
 function OneProvider({
@@ -184,15 +189,15 @@ function OneProvider({
           {provider.name} <Health provider={provider} />
         </h2>
         <dl className="facts urls">
-          <dt>Callback</dt>
+          <dt>{t('Callback')}</dt>
           <dd>
             <CopiedText text={provider.callbackUrl} />
           </dd>
-          <dt>Logout</dt>
+          <dt>{t('Logout')}</dt>
           <dd>
             <CopiedText text={provider.logoutCallbackUrl} />
           </dd>
-          <dt>Back-channel logout</dt>
+          <dt>{t('Back-channel logout')}</dt>
           <dd>
             <CopiedText text={provider.backchannelLogoutUrl} />
           </dd>
@@ -200,7 +205,7 @@ function OneProvider({
         {mayWrite && <ProviderTest idpId={provider.id} />}
       </section>
       <section className="card">
-        <h2>Settings</h2>
+        <h2>{t('Settings')}</h2>
         <fieldset className="plain" disabled={!mayWrite}>
           <EditedProvider provider={provider} />
         </fieldset>
@@ -208,12 +213,13 @@ function OneProvider({
       {mayWrite && (
         <section className="card">
           <ConfirmedButton
-            label="Delete"
-            title={`Delete ${provider.name}?`}
+            label={t('Delete')}
+            title={t('Delete {name}?', { name: provider.name })}
             consequence={
               <p>
-                Its users can no longer sign in with it, and their links are deleted. Sessions go on. Nothing
-                brings it back.
+                {t(
+                  'Its users can no longer sign in with it, and their links are deleted. Sessions go on. Nothing brings it back.',
+                )}
               </p>
             }
             name={provider.name}
@@ -222,7 +228,7 @@ function OneProvider({
             onConfirm={(close) =>
               remove.run({ idpId: provider.id, connections }, () => {
                 close()
-                notify(`${provider.name} is deleted.`)
+                notify(t('{name} is deleted.', { name: provider.name }))
                 onDeleted()
               })
             }
@@ -234,18 +240,18 @@ function OneProvider({
 }
 
 const CHECK_WORDS: Readonly<Record<string, string>> = {
-  FIELDS: 'Fields',
-  DISCOVERY: 'Metadata',
-  KEYS: 'Keys',
-  AUTHORIZATION: 'Authorization endpoint',
-  TOKEN: 'Token endpoint',
-  USERINFO: 'Userinfo endpoint',
-  CLIENT: 'Client id and secret',
+  FIELDS: t('Fields'),
+  DISCOVERY: t('Metadata'),
+  KEYS: t('Keys'),
+  AUTHORIZATION: t('Authorization endpoint'),
+  TOKEN: t('Token endpoint'),
+  USERINFO: t('Userinfo endpoint'),
+  CLIENT: t('Client id and secret'),
 }
 const STATUS_WORDS: Readonly<Record<string, readonly [sign: string, word: string, kind: string]>> = {
-  PASSED: ['✓', 'passed', 'calm'],
-  FAILED: ['✕', 'failed', 'danger'],
-  UNKNOWN: ['?', 'unknown', ''],
+  PASSED: ['✓', t('passed'), 'calm'],
+  FAILED: ['✕', t('failed'), 'danger'],
+  UNKNOWN: ['?', t('unknown'), ''],
 }
 
 /** Asks the provider as a sign-in would, and says what was found. */
@@ -278,7 +284,7 @@ function ProviderTest({ idpId }: { idpId: string }) {
           disabled={test.isRunning}
           onClick={() => test.run({ idpId }, (response) => setResult(response.testIdentityProvider))}
         >
-          {test.isRunning ? 'Asking the provider…' : 'Test'}
+          {test.isRunning ? t('Asking the provider…') : t('Test')}
         </button>
         <a
           className="button quiet"
@@ -286,7 +292,7 @@ function ProviderTest({ idpId }: { idpId: string }) {
           target="_blank"
           rel="noreferrer"
         >
-          Connect my own account ↗
+          {t('Connect my own account ↗')}
         </a>
       </div>
       <ProblemText problem={test.problem} />
@@ -295,8 +301,10 @@ function ProviderTest({ idpId }: { idpId: string }) {
           <>
             <p>
               {result.succeeded
-                ? 'Nothing failed. A sign-in also needs the callback URL to be registered there, which only a sign-in shows.'
-                : 'A sign-in fails.'}
+                ? t(
+                    'Nothing failed. A sign-in also needs the callback URL to be registered there, which only a sign-in shows.',
+                  )
+                : t('A sign-in fails.')}
             </p>
             <ul className="findings">
               {result.findings.map(({ check, status, description }) => {

@@ -3,6 +3,7 @@ import type { roleChoice_query$key } from '../../generated/roleChoice_query.grap
 import type { Role } from '../../generated/userFactsRolesMutation.graphql.ts'
 import { CheckField } from '../../parts/form.tsx'
 import { useLacks } from '../../shell/viewer-scopes.ts'
+import { t } from '../../words/words.ts'
 
 /** A choice of roles, with what each permits where `hasWords`. Nobody gives or takes a role that permits more than the own ones. */
 export function RoleChoice({
@@ -37,8 +38,9 @@ export function RoleChoice({
       label={role.toLowerCase()}
       hint={
         lacksScope(scopes)
-          ? 'Permits more than you may.'
-          : hasWords && `May ${scopes.map(({ description }) => description).join('; ')}.`
+          ? t('Permits more than you may.')
+          : hasWords &&
+            t('May {permissions}.', { permissions: scopes.map(({ description }) => description).join('; ') })
       }
       checked={chosen.includes(role)}
       disabled={lacksScope(scopes)}

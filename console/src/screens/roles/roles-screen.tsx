@@ -14,6 +14,7 @@ import { notify } from '../../parts/notices.tsx'
 import { type Problem, toProblem } from '../../parts/result.ts'
 import { useScreenQuery } from '../../parts/screen-query.ts'
 import { useLacks, useMay } from '../../shell/viewer-scopes.ts'
+import { t } from '../../words/words.ts'
 
 type Definition = NonNullable<rolesScreenQuery['response']['roles']>[number]
 
@@ -61,7 +62,7 @@ export function RolesScreen() {
         />
       )}
       <header className="screen-head">
-        <h1>Roles</h1>
+        <h1>{t('Roles')}</h1>
       </header>
       {roles?.map((definition) => {
         const found = holders[definition.role]
@@ -120,7 +121,7 @@ function RoleCard({
         {name} <span className="badge">{totalSize}</span>
       </h2>
       <details>
-        <summary>Permits {scopes.length} scopes</summary>
+        <summary>{t('Permits {count} scopes', { count: scopes.length })}</summary>
         <ul className="permits">
           {scopes.map(({ scope, description }) => (
             <li key={scope}>
@@ -129,7 +130,7 @@ function RoleCard({
           ))}
         </ul>
       </details>
-      {nodes.length === 0 && <p className="empty">Nobody has this role.</p>}
+      {nodes.length === 0 && <p className="empty">{t('Nobody has this role.')}</p>}
       <ul className="sessions">
         {nodes.map((user) => {
           const shown = user.name ?? user.email ?? user.id
@@ -143,15 +144,15 @@ function RoleCard({
               </div>
               {mayGive && (
                 <ConfirmedButton
-                  label="Take"
-                  title={`Take the role ${name} from ${shown}?`}
-                  consequence={<p>What it permits is rejected from the next call on.</p>}
+                  label={t('Take')}
+                  title={t('Take the role {name} from {shown}?', { name, shown })}
+                  consequence={<p>{t('What it permits is rejected from the next call on.')}</p>}
                   isRunning={set.isRunning}
                   problem={set.problem}
                   onConfirm={(close) =>
                     set.run({ userId: user.id, roles: user.roles.filter((other) => other !== role) }, () => {
                       close()
-                      notify(`${shown} is no longer ${name}.`)
+                      notify(t('{shown} is no longer {name}.', { shown, name }))
                       onChange()
                     })
                   }
@@ -163,7 +164,7 @@ function RoleCard({
       </ul>
       {totalSize > nodes.length && (
         <Link to="/users" search={{ role: name }}>
-          All {totalSize.toLocaleString('en')} who have it
+          {t('All {count} who have it', { count: totalSize })}
         </Link>
       )}
       {mayGive && <GiveRole role={role} onGiven={onChange} />}
@@ -208,10 +209,10 @@ function GiveRole({ role, onGiven }: { role: Role; onGiven: () => void }) {
       .then((found) => {
         const user = found?.userByEmail
         if (!user)
-          return setProblem(toProblem(new Error('No user has this address. Invite the person instead.')))
+          return setProblem(toProblem(new Error(t('No user has this address. Invite the person instead.'))))
         give.run({ userId: user.id, roles: [...new Set([...user.roles, role])] }, () => {
           form.reset()
-          notify(`${user.name ?? email} is ${role.toLowerCase()} now.`)
+          notify(t('{name} is {role} now.', { name: user.name ?? email, role: role.toLowerCase() }))
           onGiven()
         })
       })
@@ -219,11 +220,11 @@ function GiveRole({ role, onGiven }: { role: Role; onGiven: () => void }) {
   }
   return (
     <form className="give" onSubmit={submit}>
-      <Field label={`Give ${role.toLowerCase()} to the user with the address`} name="email">
+      <Field label={t('Give {role} to the user with the address', { role: role.toLowerCase() })} name="email">
         {(props) => <input {...props} type="email" autoComplete="off" />}
       </Field>
       <button type="submit" className="button quiet" disabled={give.isRunning}>
-        Give
+        {t('Give')}
       </button>
       <ProblemText problem={problem ?? give.problem} />
     </form>

@@ -7,6 +7,7 @@ import type {
 import type { Column } from '../../parts/big-list.tsx'
 import { Time } from '../../parts/time.tsx'
 import { describeBrowser } from '../../parts/user-agent.ts'
+import { t } from '../../words/words.ts'
 
 /** The fields of the columns, as they change. */
 export const useSession = (key: sessionColumns_session$key): sessionColumns_session$data =>
@@ -38,7 +39,7 @@ export const useSession = (key: sessionColumns_session$key): sessionColumns_sess
 export const SESSION_COLUMNS: readonly Column<sessionColumns_session$data>[] = [
   {
     name: 'user',
-    label: 'User',
+    label: t('User'),
     width: 170,
     grow: 2,
     render: ({ user, isEnded }) => (
@@ -48,13 +49,13 @@ export const SESSION_COLUMNS: readonly Column<sessionColumns_session$data>[] = [
             <span className="truncated">{user.name ?? user.email ?? user.id}</span>
           </Link>
         )}
-        {isEnded && <span className="badge ended">Ended</span>}
+        {isEnded && <span className="badge ended">{t('Ended')}</span>}
       </>
     ),
   },
   {
     name: 'device',
-    label: 'Device',
+    label: t('Device'),
     width: 150,
     grow: 1.5,
     phone: 'second',
@@ -62,7 +63,7 @@ export const SESSION_COLUMNS: readonly Column<sessionColumns_session$data>[] = [
   },
   {
     name: 'where',
-    label: 'Where',
+    label: t('Where'),
     width: 170,
     grow: 2,
     render: ({ lastSeenLocation, lastSeenIp }) => (
@@ -71,7 +72,7 @@ export const SESSION_COLUMNS: readonly Column<sessionColumns_session$data>[] = [
   },
   {
     name: 'client',
-    label: 'Application',
+    label: t('Application'),
     width: 130,
     grow: 1,
     render: ({ client }) => <span className="truncated">{client?.name}</span>,
@@ -79,7 +80,7 @@ export const SESSION_COLUMNS: readonly Column<sessionColumns_session$data>[] = [
   {
     name: 'lastSeen',
     sort: 'descending',
-    label: 'Last seen',
+    label: t('Last seen'),
     width: 110,
     grow: 1,
     phone: 'end',
@@ -88,14 +89,14 @@ export const SESSION_COLUMNS: readonly Column<sessionColumns_session$data>[] = [
   {
     name: 'created',
     sort: 'descending',
-    label: 'Started',
+    label: t('Started'),
     width: 110,
     grow: 1,
     render: ({ createdAt }) => <Time at={createdAt} />,
   },
   {
     name: 'expires',
-    label: 'Expires',
+    label: t('Expires'),
     width: 110,
     grow: 1,
     isOptional: true,
@@ -103,7 +104,7 @@ export const SESSION_COLUMNS: readonly Column<sessionColumns_session$data>[] = [
   },
   {
     name: 'id',
-    label: 'Id',
+    label: t('Id'),
     width: 280,
     grow: 1,
     isOptional: true,

@@ -11,21 +11,22 @@ import { type Filter, type ListValues, toRange } from '../../parts/filter-bar.ts
 import { type ListDefinition, ListScreen, type LiveRows } from '../../parts/list-screen.tsx'
 import { useLive } from '../../parts/live-events.ts'
 import { useMay } from '../../shell/viewer-scopes.ts'
+import { t, tCount } from '../../words/words.ts'
 import { SESSION_COLUMNS, useSession } from './session-columns.tsx'
 import { SESSION_EXPORT } from './session-export.ts'
 
 const FILTERS: readonly Filter[] = [
-  { name: 'ip', label: 'IP address', group: 'ip', kind: 'text', placeholder: '203.0.113.7' },
-  { name: 'seenBefore', label: 'Last seen before', group: 'lastSeen', kind: 'day', daysAgo: 7 },
-  { name: 'seenFrom', label: 'Last seen from', group: 'lastSeen', kind: 'day', daysAgo: 1 },
-  { name: 'createdFrom', label: 'Started from', group: 'created', kind: 'day', daysAgo: 7 },
-  { name: 'createdBefore', label: 'Started before', group: 'created', kind: 'day', daysAgo: 0 },
-  { name: 'user', label: 'User', kind: 'text', placeholder: 'user_…' },
+  { name: 'ip', label: t('IP address'), group: 'ip', kind: 'text', placeholder: '203.0.113.7' },
+  { name: 'seenBefore', label: t('Last seen before'), group: 'lastSeen', kind: 'day', daysAgo: 7 },
+  { name: 'seenFrom', label: t('Last seen from'), group: 'lastSeen', kind: 'day', daysAgo: 1 },
+  { name: 'createdFrom', label: t('Started from'), group: 'created', kind: 'day', daysAgo: 7 },
+  { name: 'createdBefore', label: t('Started before'), group: 'created', kind: 'day', daysAgo: 0 },
+  { name: 'user', label: t('User'), kind: 'text', placeholder: 'user_…' },
 ]
 /** It needs a scope of its own. */
 const CLIENT_FILTER: Filter = {
   name: 'client',
-  label: 'Application',
+  label: t('Application'),
   group: 'client',
   kind: 'loaded',
   Options: ClientOptions,
@@ -75,9 +76,10 @@ const SESSIONS: ListDefinition<
   NonNullable<sessionsScreenQuery['response']['sessions']>['nodes'][number],
   ReturnType<typeof useSession>
 > = {
-  title: 'Sessions',
-  nouns: ['session', 'sessions'],
-  empty: 'No session matches, or nobody is signed in.',
+  title: t('Sessions'),
+  name: 'sessions',
+  describeCount: (count) => tCount(count, '{count} session', '{count} sessions'),
+  empty: t('No session matches, or nobody is signed in.'),
   columns: SESSION_COLUMNS,
   useRow: useSession,
   query: graphql`
@@ -129,9 +131,9 @@ const SESSIONS: ListDefinition<
   canSort,
   actions: [
     {
-      label: 'End',
+      label: t('End'),
       scope: 'sessions:write',
-      consequence: 'Their users are signed out there, and can sign in again.',
+      consequence: t('Their users are signed out there, and can sign in again.'),
       mutation: graphql`
         mutation sessionsScreenEndMutation($sessionId: ID!) {
           revokeSession(input: { sessionId: $sessionId }) {

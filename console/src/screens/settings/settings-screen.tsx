@@ -9,59 +9,60 @@ import {
   TextSetting,
 } from '../../parts/setting-fields.tsx'
 import { SettingsForm } from '../../parts/settings-form.tsx'
+import { t } from '../../words/words.ts'
 
 /** The settings of the tenant that are not about the sign-in or the brand. */
 export const SettingsScreen = () => (
-  <SettingsForm title="Tenant">
+  <SettingsForm title={t('Tenant')}>
     <div className="setting-cards">
       <section className="card">
-        <h2>Name</h2>
-        <TextSetting name="friendlyName" hint="On pages and in mails. Without one, it is the slug." />
+        <h2>{t('Name')}</h2>
+        <TextSetting name="friendlyName" hint={t('On pages and in mails. Without one, it is the slug.')} />
         <div className="field">
-          <span>Slug</span>
+          <span>{t('Slug')}</span>
           <CopiedText text={deployment.tenant} />
-          <p className="hint">It is part of the URLs of the tenant and never changes.</p>
+          <p className="hint">{t('It is part of the URLs of the tenant and never changes.')}</p>
         </div>
         <div className="field">
-          <span>Issuer</span>
+          <span>{t('Issuer')}</span>
           <CopiedText text={deployment.issuer} />
         </div>
       </section>
       <section className="card">
-        <h2>People</h2>
+        <h2>{t('People')}</h2>
         <TextSetting
           name="supportUrl"
           type="url"
           placeholder="https://"
-          hint="Linked from every page and mail."
+          hint={t('Linked from every page and mail.')}
         />
         <ChoiceSetting name="defaultLocale" options={{ '': 'English', ...PAGE_LANGUAGES }} />
       </section>
       <section className="card">
-        <h2>Log</h2>
-        <NumberSetting name="eventRetentionDays" hint="7 to 365." />
+        <h2>{t('Log')}</h2>
+        <NumberSetting name="eventRetentionDays" hint={t('7 to 365.')} />
       </section>
       <section className="card">
-        <h2>Applications</h2>
+        <h2>{t('Applications')}</h2>
         <TextSetting
           name="loginUrl"
           type="url"
           placeholder="https://"
-          hint="Sign-ins start there instead of on the page of this server."
+          hint={t('Sign-ins start there instead of on the page of this server.')}
         />
-        <TextSetting name="defaultAudience" hint="When a request names no resource." />
-        <LinesSetting name="defaultScopes" hint="One a line, such as openid and email." />
+        <TextSetting name="defaultAudience" hint={t('When a request names no resource.')} />
+        <LinesSetting name="defaultScopes" hint={t('One a line, such as openid and email.')} />
         <CheckSetting
           name="dynamicRegistration"
-          hint="Applications register themselves with a token that an administrator issued."
+          hint={t('Applications register themselves with a token that an administrator issued.')}
         />
         <CheckSetting
           name="openRegistration"
-          hint="Anybody registers an application, which nobody reviews."
+          hint={t('Anybody registers an application, which nobody reviews.')}
         />
         <CheckSetting
           name="clientIdMetadataDocuments"
-          hint="The JSON document at the URL describes the application."
+          hint={t('The JSON document at the URL describes the application.')}
         />
       </section>
     </div>

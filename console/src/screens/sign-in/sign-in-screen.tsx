@@ -8,34 +8,35 @@ import {
   TextSetting,
 } from '../../parts/setting-fields.tsx'
 import { SettingsForm, useSettings } from '../../parts/settings-form.tsx'
+import { language, t } from '../../words/words.ts'
 import { describeSignIn } from './describe-sign-in.ts'
 import { SignUpFields } from './sign-up-fields.tsx'
 
 const METHODS = {
-  PASSCODE: 'Code by e-mail or text message',
-  PASSKEY: 'Passkey',
-  PROVIDER: 'Identity provider',
+  PASSCODE: t('Code by e-mail or text message'),
+  PASSKEY: t('Passkey'),
+  PROVIDER: t('Identity provider'),
 }
-const CHANNELS = { EMAIL: 'E-mail', SMS: 'Text message' }
+const CHANNELS = { EMAIL: t('E-mail'), SMS: t('Text message') }
 const SIGN_UP = {
-  OFF: 'Created by administrators',
-  OPEN: 'Anybody',
-  DOMAINS: 'Addresses of some domains',
-  INVITATION: 'By invitation',
+  OFF: t('Created by administrators'),
+  OPEN: t('Anybody'),
+  DOMAINS: t('Addresses of some domains'),
+  INVITATION: t('By invitation'),
 }
 const SECOND_FACTOR = {
-  OFF: 'Nobody',
-  IF_ENROLLED: 'Users who have an authenticator app',
-  REQUIRED: 'Everybody',
+  OFF: t('Nobody'),
+  IF_ENROLLED: t('Users who have an authenticator app'),
+  REQUIRED: t('Everybody'),
 }
-const ROLES = { ADMIN: 'Administrator', SUPPORT: 'Support', AUDITOR: 'Auditor' }
+const ROLES = { ADMIN: t('Administrator'), SUPPORT: t('Support'), AUDITOR: t('Auditor') }
 const STAY_SIGNED_IN = {
-  ALWAYS: 'Keep the sign-in',
-  ASK: 'Ask the person',
-  OFF: 'Forget the sign-in',
+  ALWAYS: t('Keep the sign-in'),
+  ASK: t('Ask the person'),
+  OFF: t('Forget the sign-in'),
 }
 
-const countryNames = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' })
+const countryNames = new Intl.DisplayNames(language, { type: 'region', fallback: 'none' })
 
 /** The names of country codes; those that are none are left out. */
 const describeCountries = (codes: readonly string[]): string =>
@@ -54,85 +55,92 @@ function Sections() {
       </p>
       <div className="setting-cards">
         <section className="card">
-          <h2>Methods</h2>
+          <h2>{t('Methods')}</h2>
           <SelectionSetting
             name="signInMethods"
             options={METHODS}
             isOrdered
-            hint="The page offers them in this order."
+            hint={t('The page offers them in this order.')}
           />
           <SelectionSetting name="passcodeChannels" options={CHANNELS} />
-          <CheckSetting name="offerPasskey" hint="After another method, once in 30 days." />
+          <CheckSetting name="offerPasskey" hint={t('After another method, once in 30 days.')} />
         </section>
         <section className="card">
-          <h2>Sign-up</h2>
+          <h2>{t('Sign-up')}</h2>
           <ChoiceSetting name="signUp" options={SIGN_UP} />
           {values.signUp === 'DOMAINS' && (
-            <LinesSetting name="signUpDomains" hint="One a line. A subdomain is another domain." />
+            <LinesSetting name="signUpDomains" hint={t('One a line. A subdomain is another domain.')} />
           )}
           <SignUpFields />
           <DurationSetting name="invitationLifetimeSeconds" />
         </section>
         <section className="card">
-          <h2>Terms</h2>
-          <TextSetting name="termsUrl" type="url" placeholder="https://" hint="A new user agrees to them." />
+          <h2>{t('Terms')}</h2>
+          <TextSetting
+            name="termsUrl"
+            type="url"
+            placeholder="https://"
+            hint={t('A new user agrees to them.')}
+          />
           <TextSetting
             name="termsVersion"
-            hint="Another version asks everybody to agree, at the next sign-in."
+            hint={t('Another version asks everybody to agree, at the next sign-in.')}
           />
           <TextSetting name="privacyUrl" type="url" placeholder="https://" />
         </section>
         <section className="card">
-          <h2>Second factor</h2>
+          <h2>{t('Second factor')}</h2>
           <ChoiceSetting
             name="secondFactor"
             options={SECOND_FACTOR}
-            hint="A passkey is two factors by itself."
+            hint={t('A passkey is two factors by itself.')}
           />
           <SelectionSetting
             name="secondFactorRoles"
             options={ROLES}
-            hint="These present one, whatever is chosen above."
+            hint={t('These present one, whatever is chosen above.')}
           />
           <DurationSetting
             name="recoveryWaitingTime"
-            hint="The user can cancel the recovery until then. 0 is at once."
+            hint={t('The user can cancel the recovery until then. 0 is at once.')}
           />
         </section>
         <section className="card">
-          <h2>Sessions and accounts</h2>
+          <h2>{t('Sessions and accounts')}</h2>
           <ChoiceSetting name="staySignedIn" options={STAY_SIGNED_IN} />
           <DurationSetting name="sessionIdleSeconds" />
           <DurationSetting name="sessionLifetimeSeconds" />
-          <CheckSetting name="newDeviceNotice" hint="Once for each browser." />
+          <CheckSetting name="newDeviceNotice" hint={t('Once for each browser.')} />
           <NumberSetting
             name="accountDeletionDays"
-            hint="After a user has asked for it. 0: users cannot delete their accounts."
+            hint={t('After a user has asked for it. 0: users cannot delete their accounts.')}
           />
         </section>
         <section className="card">
-          <h2>Text messages</h2>
+          <h2>{t('Text messages')}</h2>
           <LinesSetting
             name="smsCountries"
-            hint={`Codes of ISO 3166-1, one a line; all countries when empty. ${describeCountries(values.smsCountries)}`}
+            hint={t('Codes of ISO 3166-1, one a line; all countries when empty. {countries}', {
+              countries: describeCountries(values.smsCountries),
+            })}
           />
           <TextSetting
             name="phoneCountry"
-            hint={`Such as CH. ${describeCountries([values.phoneCountry ?? ''])}`}
+            hint={t('Such as CH. {country}', { country: describeCountries([values.phoneCountry ?? '']) })}
           />
-          <NumberSetting name="smsDailyLimit" hint="0 sends none." />
+          <NumberSetting name="smsDailyLimit" hint={t('0 sends none.')} />
           <NumberSetting
             name="smsPrefixLimit"
-            hint="Numbers that differ in the last four digits only, and whose codes are not used."
+            hint={t('Numbers that differ in the last four digits only, and whose codes are not used.')}
           />
         </section>
         <section className="card">
-          <h2>Limits</h2>
+          <h2>{t('Limits')}</h2>
           <NumberSetting
             name="networkCodeLimit"
-            hint="Of browsers in which the address did not sign in before."
+            hint={t('Of browsers in which the address did not sign in before.')}
           />
-          <NumberSetting name="networkFailureLimit" hint="And as many rejected passkeys." />
+          <NumberSetting name="networkFailureLimit" hint={t('And as many rejected passkeys.')} />
         </section>
       </div>
     </>
@@ -141,7 +149,7 @@ function Sections() {
 
 /** The settings of the sign-in, as a sentence and as a form. */
 export const SignInScreen = () => (
-  <SettingsForm title="Sign-in">
+  <SettingsForm title={t('Sign-in')}>
     <Sections />
   </SettingsForm>
 )

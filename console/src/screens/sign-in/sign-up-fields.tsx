@@ -3,6 +3,7 @@ import { CheckField, Field } from '../../parts/form.tsx'
 import { MoveButtons, move } from '../../parts/setting-fields.tsx'
 import { type Settings, useSetting } from '../../parts/settings-form.tsx'
 import './sign-up-fields.css'
+import { t } from '../../words/words.ts'
 
 type SignUpField = Settings['signUpFields'][number]
 type Schema = NonNullable<SignUpField['schema']>
@@ -11,35 +12,35 @@ const OWN_PREFIX = 'userMetadata.'
 
 /** The fields of a user that a sign-up can ask for. */
 const PROFILE_FIELDS: Readonly<Record<string, string>> = {
-  name: 'Name',
-  givenName: 'First name',
-  familyName: 'Last name',
-  middleName: 'Middle name',
-  nickname: 'Nickname',
-  preferredUsername: 'User name',
-  website: 'Website',
-  gender: 'Gender',
-  birthdate: 'Date of birth',
-  zoneinfo: 'Time zone',
-  locale: 'Language',
+  name: t('Name'),
+  givenName: t('First name'),
+  familyName: t('Last name'),
+  middleName: t('Middle name'),
+  nickname: t('Nickname'),
+  preferredUsername: t('User name'),
+  website: t('Website'),
+  gender: t('Gender'),
+  birthdate: t('Date of birth'),
+  zoneinfo: t('Time zone'),
+  locale: t('Language'),
 }
 
 const isOwn = ({ field }: SignUpField): boolean => field.startsWith(OWN_PREFIX)
 const withoutPrefix = ({ field }: SignUpField): string => field.slice(OWN_PREFIX.length)
 
 const nameField = (field: SignUpField): string =>
-  field.label || PROFILE_FIELDS[field.field] || withoutPrefix(field) || 'New field'
+  field.label || PROFILE_FIELDS[field.field] || withoutPrefix(field) || t('New field')
 
 /** The values of a field of one's own, with the schema of each. */
 const VALUE_TYPES = {
-  text: { label: 'Text', schema: { type: 'STRING' } },
-  choice: { label: 'One of a list', schema: { type: 'STRING', enum: [''] } },
-  email: { label: 'E-mail address', schema: { type: 'STRING', format: 'EMAIL' } },
-  uri: { label: 'Web address', schema: { type: 'STRING', format: 'URI' } },
-  date: { label: 'Date', schema: { type: 'STRING', format: 'DATE' } },
-  integer: { label: 'Whole number', schema: { type: 'INTEGER' } },
-  number: { label: 'Number', schema: { type: 'NUMBER' } },
-  boolean: { label: 'Yes or no', schema: { type: 'BOOLEAN' } },
+  text: { label: t('Text'), schema: { type: 'STRING' } },
+  choice: { label: t('One of a list'), schema: { type: 'STRING', enum: [''] } },
+  email: { label: t('E-mail address'), schema: { type: 'STRING', format: 'EMAIL' } },
+  uri: { label: t('Web address'), schema: { type: 'STRING', format: 'URI' } },
+  date: { label: t('Date'), schema: { type: 'STRING', format: 'DATE' } },
+  integer: { label: t('Whole number'), schema: { type: 'INTEGER' } },
+  number: { label: t('Number'), schema: { type: 'NUMBER' } },
+  boolean: { label: t('Yes or no'), schema: { type: 'BOOLEAN' } },
 } as const satisfies Record<string, { label: string; schema: object }>
 type ValueType = keyof typeof VALUE_TYPES
 
@@ -58,8 +59,8 @@ function findType({ type, format, enum: values }: Schema): ValueType {
 }
 
 type LimitName = 'minLength' | 'maxLength' | 'minimum' | 'maximum'
-const LENGTHS = { minLength: 'Least number of characters', maxLength: 'Greatest number of characters' }
-const RANGE = { minimum: 'Least value', maximum: 'Greatest value' }
+const LENGTHS = { minLength: t('Least number of characters'), maxLength: t('Greatest number of characters') }
+const RANGE = { minimum: t('Least value'), maximum: t('Greatest value') }
 const LIMITS: Partial<Record<ValueType, Partial<Record<LimitName, string>>>> = {
   text: LENGTHS,
   integer: RANGE,
@@ -71,7 +72,7 @@ function ValueFields({ schema, onChange }: { schema: Schema; onChange: (schema: 
   const type = findType(schema)
   return (
     <>
-      <Field label="Value" name="type">
+      <Field label={t('Value')} name="type">
         {(props) => (
           <select
             {...props}
@@ -89,7 +90,7 @@ function ValueFields({ schema, onChange }: { schema: Schema; onChange: (schema: 
         )}
       </Field>
       {type === 'choice' && (
-        <Field label="Choices" name="enum" hint="One a line.">
+        <Field label={t('Choices')} name="enum" hint={t('One a line.')}>
           {(props) => (
             <textarea
               {...props}
@@ -144,15 +145,15 @@ function FieldEditor({
       <details open={isOpen || isFaulty} onToggle={({ currentTarget }) => setIsOpen(currentTarget.open)}>
         <summary>
           <strong className="truncated">{nameField(field)}</strong>
-          {field.required && <span className="badge">required</span>}
+          {field.required && <span className="badge">{t('required')}</span>}
         </summary>
         <div className="form">
           {own !== null && (
             <Field
-              label="Name in userMetadata"
+              label={t('Name in userMetadata')}
               name={`${path}.field`}
               problem={problem}
-              hint="Letters and digits, such as company."
+              hint={t('Letters and digits, such as company.')}
             >
               {(props) => (
                 <input
@@ -164,19 +165,19 @@ function FieldEditor({
               )}
             </Field>
           )}
-          <Field label="Label on the page" name={`${path}.label`} problem={problem}>
+          <Field label={t('Label on the page')} name={`${path}.label`} problem={problem}>
             {(props) => (
               <input
                 {...props}
                 value={field.label ?? ''}
                 autoComplete="off"
-                placeholder={own === null ? 'In the language of the page' : undefined}
+                placeholder={own === null ? t('In the language of the page') : undefined}
                 onChange={({ target }) => onChange({ ...field, label: target.value || null })}
               />
             )}
           </Field>
           <CheckField
-            label="Required"
+            label={t('Required')}
             name={`${path}.required`}
             problem={problem}
             checked={field.required}
@@ -240,7 +241,7 @@ export function SignUpFields() {
               <button
                 type="button"
                 className="button quiet small"
-                aria-label={`Remove ${nameField(field)}`}
+                aria-label={t('Remove {field}', { field: nameField(field) })}
                 onClick={() => arrange((entries) => entries.filter((_, place) => place !== index))}
               >
                 ✕
@@ -250,18 +251,18 @@ export function SignUpFields() {
         ))}
       </ol>
       <label className="hidden" htmlFor={id}>
-        Add a field
+        {t('Add a field')}
       </label>
       <select id={id} value="" onChange={({ target }) => add(target.value)}>
         <option value="" disabled>
-          Add a field…
+          {t('Add a field…')}
         </option>
         {unused.map(([name, text]) => (
           <option key={name} value={name}>
             {text}
           </option>
         ))}
-        <option value={OWN_PREFIX}>A field of your own</option>
+        <option value={OWN_PREFIX}>{t('A field of your own')}</option>
       </select>
       {problem?.fields
         .filter(({ field }) => field === 'signUpFields')

@@ -1,17 +1,18 @@
 import { type KeyboardEvent, type PointerEvent, useState } from 'react'
+import { formatNumber, language, t, tNodes } from '../../words/words.ts'
 
 /** The numbers of a day: one for each series, in their order. */
 export type DayCounts = { day: string; counts: readonly number[] }
 
-const brief = new Intl.DateTimeFormat('en', {
+const brief = new Intl.DateTimeFormat(language, {
   weekday: 'short',
   day: 'numeric',
   month: 'short',
   timeZone: 'UTC',
 })
-const short = new Intl.DateTimeFormat('en', { day: 'numeric', month: 'short', timeZone: 'UTC' })
-const long = new Intl.DateTimeFormat('en', { dateStyle: 'full', timeZone: 'UTC' })
-const compact = new Intl.NumberFormat('en', { notation: 'compact' })
+const short = new Intl.DateTimeFormat(language, { day: 'numeric', month: 'short', timeZone: 'UTC' })
+const long = new Intl.DateTimeFormat(language, { dateStyle: 'full', timeZone: 'UTC' })
+const compact = new Intl.NumberFormat(language, { notation: 'compact' })
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, each) => total + each, 0)
 
@@ -24,9 +25,7 @@ function roundUp(most: number): number {
 /** The parts of a bar that has several, such as `Passkey 8`. */
 const listParts = (counts: readonly number[], series: readonly string[]): string[] =>
   series.length > 1
-    ? series.flatMap((name, index) =>
-        counts[index] ? [`${name} ${counts[index]?.toLocaleString('en')}`] : [],
-      )
+    ? series.flatMap((name, index) => (counts[index] ? [`${name} ${formatNumber(counts[index])}`] : []))
     : []
 
 /** The bars. A bar is one wide, and its neighbor begins at the next whole number. */
@@ -66,7 +65,7 @@ function DayNote({
   const place = `${(100 * (at + 0.5)) / of}%`
   return (
     <div className="day-note" style={at < of / 2 ? { left: place } : { right: `calc(100% - ${place})` }}>
-      <strong>{sum(counts).toLocaleString('en')}</strong> {brief.format(new Date(day))}
+      <strong>{formatNumber(sum(counts))}</strong> {brief.format(new Date(day))}
       {listParts(counts, series).map((part) => (
         <p key={part}>{part}</p>
       ))}
@@ -87,14 +86,14 @@ function DayTable({
   return (
     <details className="day-table">
       <summary>
-        Numbers <span className="hidden">of {title.toLowerCase()}</span>
+        {t('Numbers')} <span className="hidden">{t('of {title}', { title })}</span>
       </summary>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard scrolls it */}
-      <section aria-label={`${title}, numbers`} tabIndex={0}>
+      <section aria-label={t('{title}, numbers', { title })} tabIndex={0}>
         <table>
           <thead>
             <tr>
-              <th scope="col">Day (UTC)</th>
+              <th scope="col">{t('Day (UTC)')}</th>
               {series.map((name) => (
                 <th key={name} scope="col">
                   {name}
@@ -160,14 +159,16 @@ export function DailyChart({
     <section className="card daily-chart">
       <h2>{title}</h2>
       <p className="none">
-        <strong className="today">{sum(days[last]?.counts ?? []).toLocaleString('en')}</strong> today ·{' '}
-        {sum(totals).toLocaleString('en')} in {days.length} days
+        {tNodes('{count} today', {
+          count: <strong className="today">{formatNumber(sum(days[last]?.counts ?? []))}</strong>,
+        })}{' '}
+        · {t('{count} in {days} days', { count: sum(totals), days: days.length })}
       </p>
       <div
         className="plot"
         role="slider"
         tabIndex={0}
-        aria-label={`${title} by day`}
+        aria-label={t('{title} by day', { title })}
         aria-valuemin={1}
         aria-valuemax={days.length}
         aria-valuenow={(active ?? last) + 1}
@@ -186,19 +187,21 @@ export function DailyChart({
           {compact.format(scale)}
         </span>
         <Bars days={days} active={active} scale={scale} />
-        {sum(totals) === 0 && <p className="none no-bars">None in {days.length} days</p>}
+        {sum(totals) === 0 && (
+          <p className="none no-bars">{t('None in {days} days', { days: days.length })}</p>
+        )}
         {active !== null && <DayNote at={active} of={days.length} day={shown} series={series} />}
       </div>
       <p className="ends none" aria-hidden="true">
         <span>{short.format(new Date(days[0]?.day ?? ''))}</span>
-        <span>Today</span>
+        <span>{t('Today')}</span>
       </p>
       {series.length > 1 && (
         <ul className="legend">
           {series.map((name, index) => (
             <li key={name} hidden={totals[index] === 0}>
               <span className={`series-${index}`} aria-hidden="true" /> {name}{' '}
-              {totals[index]?.toLocaleString('en')}
+              {formatNumber(totals[index] ?? 0)}
             </li>
           ))}
         </ul>

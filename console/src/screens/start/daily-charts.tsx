@@ -9,17 +9,18 @@ import type { dailyChartsSubscription } from '../../generated/dailyChartsSubscri
 import { useLive } from '../../parts/live-events.ts'
 import { DailyChart } from './daily-chart.tsx'
 import './daily-chart.css'
+import { t } from '../../words/words.ts'
 
 type Day = NonNullable<dailyCharts_query$data['dailyCounts']>[number]
 type MethodCounts = Day['signIns']
 
 /** The series of a chart of sign-ins, and the methods that each has. */
 const SERIES: Record<string, (counts: MethodCounts) => number> = {
-  Passkey: ({ passkey }) => passkey,
-  Code: ({ passcode }) => passcode,
-  'Identity provider': ({ provider }) => provider,
-  'Second factor': ({ totp, recovery }) => totp + recovery,
-  Unknown: ({ unknown }) => unknown,
+  [t('Passkey')]: ({ passkey }) => passkey,
+  [t('Code')]: ({ passcode }) => passcode,
+  [t('Identity provider')]: ({ provider }) => provider,
+  [t('Second factor')]: ({ totp, recovery }) => totp + recovery,
+  [t('Unknown')]: ({ unknown }) => unknown,
 }
 const SERIES_NAMES = Object.keys(SERIES)
 const toSeries = (counts: MethodCounts): number[] => Object.values(SERIES).map((count) => count(counts))
@@ -112,18 +113,18 @@ export function DailyCharts({
   return (
     <>
       <DailyChart
-        title="Sign-ins"
+        title={t('Sign-ins')}
         series={SERIES_NAMES}
         days={dailyCounts.map(({ day, signIns }) => ({ day, counts: toSeries(signIns) }))}
       />
       <DailyChart
-        title="Failed sign-ins"
+        title={t('Failed sign-ins')}
         series={SERIES_NAMES}
         days={dailyCounts.map(({ day, failedSignIns }) => ({ day, counts: toSeries(failedSignIns) }))}
       />
       <DailyChart
-        title="New users"
-        series={['Users']}
+        title={t('New users')}
+        series={[t('Users')]}
         days={dailyCounts.map(({ day, newUsers }) => ({ day, counts: [newUsers] }))}
       />
     </>

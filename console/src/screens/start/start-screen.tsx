@@ -4,6 +4,7 @@ import { graphql, useLazyLoadQuery } from 'react-relay/hooks'
 import type { startScreenQuery } from '../../generated/startScreenQuery.graphql.ts'
 import { useMay } from '../../shell/viewer-scopes.ts'
 import './start.css'
+import { formatNumber, t } from '../../words/words.ts'
 
 // These are not in the first load, and load while the document of the screen does.
 const [charts, feed] = [import('./daily-charts.tsx'), import('./feed.tsx')]
@@ -11,7 +12,7 @@ const DailyCharts = lazy(async () => ({ default: (await charts).DailyCharts }))
 const Feed = lazy(async () => ({ default: (await feed).Feed }))
 
 /** Takes the place of the charts until they are loaded. */
-const CHART_PLACES = ['sign-ins', 'failed sign-ins', 'new users'].map((name) => (
+const CHART_PLACES = ['sign-ins', t('failed sign-ins'), t('new users')].map((name) => (
   <div key={name} className="card" />
 ))
 
@@ -53,22 +54,22 @@ export function StartScreen() {
   return (
     <section className="screen">
       <header className="screen-head">
-        <h1>Start</h1>
+        <h1>{t('Start')}</h1>
       </header>
       <div className="figures">
         {users && (
           <Link to="/users" className="figure card">
-            <strong>{users.totalSize.toLocaleString('en')}</strong> users
+            <strong>{formatNumber(users.totalSize)}</strong> {t('users')}
           </Link>
         )}
         {sessions && (
           <Link to="/sessions" className="figure card">
-            <strong>{sessions.totalSize.toLocaleString('en')}</strong> sessions
+            <strong>{formatNumber(sessions.totalSize)}</strong> {t('sessions')}
           </Link>
         )}
         {locked && (
           <Link to="/users" search={{ locked: 'yes' }} className="figure card">
-            <strong>{locked.totalSize.toLocaleString('en')}</strong> locked users
+            <strong>{formatNumber(locked.totalSize)}</strong> {t('locked users')}
           </Link>
         )}
       </div>
@@ -82,7 +83,7 @@ export function StartScreen() {
       {events && (
         <section className="card">
           <h2>
-            <span className="pulse" /> What happens now
+            <span className="pulse" /> {t('What happens now')}
           </h2>
           <Suspense>
             <Feed

@@ -7,6 +7,7 @@ import { ProblemText } from '../../parts/form.tsx'
 import { useProblemMutation } from '../../parts/mutation.ts'
 import { notify } from '../../parts/notices.tsx'
 import { useMay } from '../../shell/viewer-scopes.ts'
+import { t } from '../../words/words.ts'
 import {
   findJsonProblems,
   GROUPS,
@@ -41,17 +42,17 @@ export function NewUserScreen() {
     if (broken || isCreated) return
     create.run({ input: toInput(entered) as CreateUserInput }, ({ createUser: created }) => {
       setIsCreated(true)
-      notify('The user is created.')
+      notify(t('The user is created.'))
       if (created && 'user' in created && created.user)
         void navigate({ to: '/users/$userId', params: { userId: created.user.id } })
     })
   }
   const problem = broken ?? create.problem
-  if (!mayCreate) return <p className="empty">You may not create users.</p>
+  if (!mayCreate) return <p className="empty">{t('You may not create users.')}</p>
   return (
     <section className="screen user-screen">
       <header className="screen-head">
-        <h1>New user</h1>
+        <h1>{t('New user')}</h1>
       </header>
       <form onSubmit={submit} noValidate className="card profile">
         <ProfileFields
@@ -68,7 +69,7 @@ export function NewUserScreen() {
               className="button"
               disabled={create.isRunning || isCreated || broken !== null}
             >
-              Create user
+              {t('Create user')}
             </button>
           </div>
         </div>

@@ -1,5 +1,6 @@
 import { CheckField, Field } from '../../parts/form.tsx'
 import type { Problem } from '../../parts/result.ts'
+import { t } from '../../words/words.ts'
 
 /** Texts by the name of the field; the name of a member of an address has a dot. */
 export type Values = Readonly<Record<string, string>>
@@ -14,53 +15,53 @@ export type ProfileField = {
 /** The members of UpdateUserInput, except `locked`, for which the screen has a button. */
 export const GROUPS: readonly { title: string; fields: readonly ProfileField[] }[] = [
   {
-    title: 'Name',
+    title: t('Name'),
     fields: [
-      { name: 'name', label: 'Display name' },
-      { name: 'givenName', label: 'Given name' },
-      { name: 'middleName', label: 'Middle name' },
-      { name: 'familyName', label: 'Family name' },
-      { name: 'nickname', label: 'Nickname' },
-      { name: 'preferredUsername', label: 'Preferred username' },
+      { name: 'name', label: t('Display name') },
+      { name: 'givenName', label: t('Given name') },
+      { name: 'middleName', label: t('Middle name') },
+      { name: 'familyName', label: t('Family name') },
+      { name: 'nickname', label: t('Nickname') },
+      { name: 'preferredUsername', label: t('Preferred username') },
     ],
   },
   {
-    title: 'Addresses',
+    title: t('Addresses'),
     fields: [
-      { name: 'email', label: 'Email address', kind: 'email', hint: 'A new one is not verified.' },
-      { name: 'emailVerified', label: 'Email address is verified', kind: 'flag' },
-      { name: 'phoneNumber', label: 'Phone number', kind: 'tel', hint: 'With the country code.' },
-      { name: 'phoneNumberVerified', label: 'Phone number is verified', kind: 'flag' },
+      { name: 'email', label: t('Email address'), kind: 'email', hint: t('A new one is not verified.') },
+      { name: 'emailVerified', label: t('Email address is verified'), kind: 'flag' },
+      { name: 'phoneNumber', label: t('Phone number'), kind: 'tel', hint: t('With the country code.') },
+      { name: 'phoneNumberVerified', label: t('Phone number is verified'), kind: 'flag' },
     ],
   },
   {
-    title: 'About',
+    title: t('About the person'),
     fields: [
-      { name: 'locale', label: 'Language', hint: 'Such as de-AT.' },
-      { name: 'zoneinfo', label: 'Time zone', hint: 'Such as Europe/Berlin.' },
-      { name: 'birthdate', label: 'Date of birth', hint: 'YYYY-MM-DD, 0000-MM-DD or YYYY.' },
-      { name: 'gender', label: 'Gender' },
-      { name: 'picture', label: 'Picture', kind: 'url' },
-      { name: 'profile', label: 'Profile page', kind: 'url' },
-      { name: 'website', label: 'Website', kind: 'url' },
+      { name: 'locale', label: t('Language'), hint: t('Such as de-AT.') },
+      { name: 'zoneinfo', label: t('Time zone'), hint: t('Such as Europe/Berlin.') },
+      { name: 'birthdate', label: t('Date of birth'), hint: t('YYYY-MM-DD, 0000-MM-DD or YYYY.') },
+      { name: 'gender', label: t('Gender') },
+      { name: 'picture', label: t('Picture'), kind: 'url' },
+      { name: 'profile', label: t('Profile page'), kind: 'url' },
+      { name: 'website', label: t('Website'), kind: 'url' },
     ],
   },
   {
-    title: 'Postal address',
+    title: t('Postal address'),
     fields: [
-      { name: 'address.streetAddress', label: 'Street', kind: 'lines' },
-      { name: 'address.postalCode', label: 'Postal code' },
-      { name: 'address.locality', label: 'City' },
-      { name: 'address.region', label: 'Region' },
-      { name: 'address.country', label: 'Country' },
-      { name: 'address.formatted', label: 'Whole address', kind: 'lines' },
+      { name: 'address.streetAddress', label: t('Street'), kind: 'lines' },
+      { name: 'address.postalCode', label: t('Postal code') },
+      { name: 'address.locality', label: t('City') },
+      { name: 'address.region', label: t('Region') },
+      { name: 'address.country', label: t('Country') },
+      { name: 'address.formatted', label: t('Whole address'), kind: 'lines' },
     ],
   },
   {
-    title: 'Metadata',
+    title: t('Metadata'),
     fields: [
-      { name: 'userMetadata', label: "User metadata: the user's own", kind: 'json' },
-      { name: 'appMetadata', label: "App metadata: the applications'", kind: 'json' },
+      { name: 'userMetadata', label: t("User metadata: the user's own"), kind: 'json' },
+      { name: 'appMetadata', label: t("App metadata: the applications'"), kind: 'json' },
     ],
   },
 ]
@@ -97,14 +98,17 @@ function findJsonProblem(text: string): string | null {
     const value: unknown = JSON.parse(text)
     return typeof value === 'object' && value !== null && !Array.isArray(value)
       ? null
-      : 'is not an object, such as {"plan": "pro"}.'
+      : t('is not an object, such as {"plan": "pro"}.')
   } catch (error) {
     const message = error instanceof Error ? error.message : ''
     const position = /position (\d+)/.exec(message)?.[1]
     const line =
       /line (\d+)/.exec(message)?.[1] ??
       text.slice(0, position === undefined ? undefined : Number(position)).split('\n').length
-    return `Line ${line}: ${message.replace(/ in JSON at position.*| \(line.*/, '')}.`
+    return t('Line {line}: {message}.', {
+      line,
+      message: message.replace(/ in JSON at position.*| \(line.*/, ''),
+    })
   }
 }
 
@@ -115,7 +119,7 @@ export function findJsonProblems(entered: Values): Problem | null {
     const description = kind === 'json' && text !== undefined ? findJsonProblem(text) : null
     return description ? [{ field: name, description }] : []
   })
-  return fields.length > 0 ? { message: 'The metadata cannot be saved.', fields } : null
+  return fields.length > 0 ? { message: t('The metadata cannot be saved.'), fields } : null
 }
 
 /** The groups of fields, whose texts the form has. */

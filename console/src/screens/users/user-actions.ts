@@ -1,5 +1,6 @@
 import { graphql } from 'react-relay/hooks'
 import type { BulkAction } from '../../parts/bulk-actions.tsx'
+import { t } from '../../words/words.ts'
 
 export const LOCK_USER = graphql`
   mutation userActionsLockMutation($userId: ID!) {
@@ -47,23 +48,23 @@ const toVariables = (userId: string) => ({ userId })
 /** Actions on selected users. */
 export const USER_ACTIONS: readonly BulkAction[] = [
   {
-    label: 'Lock',
+    label: t('Lock'),
     scope: 'users:write',
-    consequence: 'They cannot sign in until they are unlocked, and all of their sessions end.',
+    consequence: t('They cannot sign in until they are unlocked, and all of their sessions end.'),
     mutation: LOCK_USER,
     toVariables,
   },
   {
-    label: 'Unlock',
+    label: t('Unlock'),
     scope: 'users:write',
-    consequence: 'They can sign in again.',
+    consequence: t('They can sign in again.'),
     mutation: UNLOCK_USER,
     toVariables,
   },
   {
-    label: 'End sessions',
+    label: t('End sessions'),
     scope: 'sessions:write',
-    consequence: 'They are signed out everywhere, and can sign in again.',
+    consequence: t('They are signed out everywhere, and can sign in again.'),
     mutation: END_USER_SESSIONS,
     toVariables,
   },

@@ -4,6 +4,7 @@ import type { userColumns_user$data, userColumns_user$key } from '../../generate
 import { Avatar } from '../../parts/avatar.tsx'
 import type { Column } from '../../parts/big-list.tsx'
 import { Time } from '../../parts/time.tsx'
+import { t } from '../../words/words.ts'
 
 /** The fields of the columns, as they change. */
 export const useUser = (key: userColumns_user$key): userColumns_user$data =>
@@ -30,17 +31,17 @@ export const useUser = (key: userColumns_user$key): userColumns_user$data =>
   )
 
 function State({ user }: { user: userColumns_user$data }) {
-  if (user.isDeleted) return <span className="badge danger">Deleted</span>
-  if (user.locked) return <span className="badge danger">Locked</span>
-  if (user.email && !user.emailVerified) return <span className="badge warning">Not verified</span>
-  return <span className="badge calm">Active</span>
+  if (user.isDeleted) return <span className="badge danger">{t('Deleted')}</span>
+  if (user.locked) return <span className="badge danger">{t('Locked')}</span>
+  if (user.email && !user.emailVerified) return <span className="badge warning">{t('Not verified')}</span>
+  return <span className="badge calm">{t('Active')}</span>
 }
 
 export const USER_COLUMNS: readonly Column<userColumns_user$data>[] = [
   {
     name: 'name',
     sort: 'ascending',
-    label: 'Name',
+    label: t('Name'),
     width: 180,
     grow: 2,
     render: ({ id, name, email, phoneNumber, picture }) => (
@@ -53,7 +54,7 @@ export const USER_COLUMNS: readonly Column<userColumns_user$data>[] = [
   {
     name: 'address',
     sort: 'ascending',
-    label: 'Address',
+    label: t('Address'),
     width: 180,
     grow: 2,
     phone: 'second',
@@ -61,7 +62,7 @@ export const USER_COLUMNS: readonly Column<userColumns_user$data>[] = [
   },
   {
     name: 'state',
-    label: 'State',
+    label: t('State'),
     width: 120,
     grow: 1,
     phone: 'end',
@@ -70,7 +71,7 @@ export const USER_COLUMNS: readonly Column<userColumns_user$data>[] = [
   {
     name: 'lastSeen',
     sort: 'descending',
-    label: 'Last seen',
+    label: t('Last seen'),
     width: 110,
     grow: 1,
     render: ({ lastSeenAt }) => <Time at={lastSeenAt} />,
@@ -78,14 +79,14 @@ export const USER_COLUMNS: readonly Column<userColumns_user$data>[] = [
   {
     name: 'created',
     sort: 'descending',
-    label: 'Created',
+    label: t('Created'),
     width: 110,
     grow: 1,
     render: ({ createdAt }) => <Time at={createdAt} />,
   },
   {
     name: 'phone',
-    label: 'Phone',
+    label: t('Phone'),
     width: 150,
     grow: 1,
     isOptional: true,
@@ -93,7 +94,7 @@ export const USER_COLUMNS: readonly Column<userColumns_user$data>[] = [
   },
   {
     name: 'roles',
-    label: 'Roles',
+    label: t('Roles'),
     width: 110,
     grow: 1,
     isOptional: true,
@@ -101,7 +102,7 @@ export const USER_COLUMNS: readonly Column<userColumns_user$data>[] = [
   },
   {
     name: 'language',
-    label: 'Language',
+    label: t('Language'),
     width: 90,
     grow: 1,
     isOptional: true,
@@ -109,7 +110,7 @@ export const USER_COLUMNS: readonly Column<userColumns_user$data>[] = [
   },
   {
     name: 'externalId',
-    label: 'External id',
+    label: t('External id'),
     width: 150,
     grow: 1,
     isOptional: true,
@@ -117,7 +118,7 @@ export const USER_COLUMNS: readonly Column<userColumns_user$data>[] = [
   },
   {
     name: 'updated',
-    label: 'Changed',
+    label: t('Changed'),
     sort: 'descending',
     width: 110,
     grow: 1,
@@ -126,7 +127,7 @@ export const USER_COLUMNS: readonly Column<userColumns_user$data>[] = [
   },
   {
     name: 'id',
-    label: 'Id',
+    label: t('Id'),
     width: 260,
     grow: 1,
     isOptional: true,

@@ -5,6 +5,7 @@ import { ConfirmedButton } from '../../parts/dialog.tsx'
 import { useProblemMutation } from '../../parts/mutation.ts'
 import { notify } from '../../parts/notices.tsx'
 import { Time } from '../../parts/time.tsx'
+import { t } from '../../words/words.ts'
 
 /** What a user has agreed to share, by application. */
 export function UserConsents({
@@ -54,8 +55,8 @@ export function UserConsents({
   if (!consents) return null
   return (
     <section className="card">
-      <h2>Consents</h2>
-      {consents.nodes.length === 0 && <p className="empty">The user has agreed to share nothing.</p>}
+      <h2>{t('Consents')}</h2>
+      {consents.nodes.length === 0 && <p className="empty">{t('The user has agreed to share nothing.')}</p>}
       <ul className="sessions">
         {consents.nodes.map(
           ({ id: consentId, clientId, clientName, scopes, claims, resources, updatedAt }) => (
@@ -72,11 +73,13 @@ export function UserConsents({
               <Time at={updatedAt} />
               {mayChange && (
                 <ConfirmedButton
-                  label="Revoke"
-                  title={`Revoke the consent for ${clientName}?`}
+                  label={t('Revoke')}
+                  title={t('Revoke the consent for {clientName}?', { clientName })}
                   consequence={
                     <p>
-                      Its tokens and sessions of this user end. It asks the user again at the next sign-in.
+                      {t(
+                        'Its tokens and sessions of this user end. It asks the user again at the next sign-in.',
+                      )}
                     </p>
                   }
                   isRunning={revoke.isRunning}
@@ -84,7 +87,7 @@ export function UserConsents({
                   onConfirm={(close) =>
                     revoke.run({ userId: id, clientId }, () => {
                       close()
-                      notify(`The consent for ${clientName} is revoked.`)
+                      notify(t('The consent for {clientName} is revoked.', { clientName }))
                       onChange()
                     })
                   }

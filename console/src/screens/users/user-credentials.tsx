@@ -10,11 +10,12 @@ import { useProblemMutation } from '../../parts/mutation.ts'
 import { notify } from '../../parts/notices.tsx'
 import { Time } from '../../parts/time.tsx'
 import { useMay } from '../../shell/viewer-scopes.ts'
+import { t, tNodes } from '../../words/words.ts'
 
 const TYPES: Record<string, string> = {
-  PUBLIC_KEY: 'Passkey',
-  TOTP: 'Authenticator app',
-  RECOVERY_CODES: 'Recovery codes',
+  PUBLIC_KEY: t('Passkey'),
+  TOTP: t('Authenticator app'),
+  RECOVERY_CODES: t('Recovery codes'),
 }
 
 /** The passkeys and second factors of a user, and the link by which the user adds a passkey. */
@@ -65,14 +66,14 @@ export function UserCredentials({
   return (
     <section className="card">
       <h2>
-        Passkeys and second factors
+        {t('Passkeys and second factors')}
         {mayWrite && (
           <button type="button" className="button quiet" onClick={() => setIsOpen(true)}>
-            Recovery link
+            {t('Recovery link')}
           </button>
         )}
       </h2>
-      {credentials.nodes.length === 0 && <p className="empty">None. The user signs in by codes.</p>}
+      {credentials.nodes.length === 0 && <p className="empty">{t('None. The user signs in by codes.')}</p>}
       <ul className="sessions">
         {credentials.nodes.map(({ id: credentialId, type, name, device, createdAt, lastUsedAt }) => {
           const kind = TYPES[type] ?? type
@@ -85,16 +86,22 @@ export function UserCredentials({
                   {[name && kind, device?.uaBrand, device?.platform, device?.model]
                     .filter(Boolean)
                     .join(' · ')}{' '}
-                  · added <Time at={createdAt} /> · last used <Time at={lastUsedAt} />
+                  ·{' '}
+                  {tNodes('added {added} · last used {used}', {
+                    added: <Time at={createdAt} />,
+                    used: <Time at={lastUsedAt} />,
+                  })}
                 </span>
               </div>
               {mayWrite && (
                 <ConfirmedButton
-                  label="Revoke"
-                  title={`Revoke ${title}?`}
+                  label={t('Revoke')}
+                  title={t('Revoke {title}?', { title })}
                   consequence={
                     <p>
-                      The user cannot sign in by it any more, and is told so by mail. It cannot be restored.
+                      {t(
+                        'The user cannot sign in by it any more, and is told so by mail. It cannot be restored.',
+                      )}
                     </p>
                   }
                   isRunning={revoke.isRunning}
@@ -102,7 +109,7 @@ export function UserCredentials({
                   onConfirm={(close) =>
                     revoke.run({ credentialId }, () => {
                       close()
-                      notify(`${title} is revoked.`)
+                      notify(t('{title} is revoked.', { title }))
                       onChange()
                     })
                   }
@@ -136,17 +143,18 @@ function RecoveryDialog({ userId, onClose }: { userId: string; onClose: () => vo
         setLink({ uri: created.uri, usableAt: created.usableAt, isSent: send })
     })
   return (
-    <Dialog title="Recovery link" isKept={link !== null && !link.isSent} onClose={onClose}>
+    <Dialog title={t('Recovery link')} isKept={link !== null && !link.isSent} onClose={onClose}>
       {link === null ? (
         <div className="form">
           <p>
-            By the link the user adds a passkey, for example after the loss of a phone. It works once, for 24
-            hours. The user is told at every verified address and can cancel it.
+            {t(
+              'By the link the user adds a passkey, for example after the loss of a phone. It works once, for 24 hours. The user is told at every verified address and can cancel it.',
+            )}
           </p>
           <ProblemText problem={create.problem} />
           <div className="actions">
             <button type="button" className="button" disabled={create.isRunning} onClick={() => run(true)}>
-              Send to the user
+              {t('Send to the user')}
             </button>
             <button
               type="button"
@@ -154,7 +162,7 @@ function RecoveryDialog({ userId, onClose }: { userId: string; onClose: () => vo
               disabled={create.isRunning}
               onClick={() => run(false)}
             >
-              Show it here
+              {t('Show it here')}
             </button>
           </div>
         </div>
@@ -162,18 +170,18 @@ function RecoveryDialog({ userId, onClose }: { userId: string; onClose: () => vo
         <div className="form" role="status">
           <p>
             {link.isSent
-              ? 'The link is sent to the user.'
-              : 'The link is shown only now. A person who has it adds a passkey to this user: hand it over in person.'}
+              ? t('The link is sent to the user.')
+              : t(
+                  'The link is shown only now. A person who has it adds a passkey to this user: hand it over in person.',
+                )}
           </p>
           {!link.isSent && <CopiedText text={link.uri} />}
           {Date.parse(link.usableAt) > Date.now() && (
-            <p>
-              It works from <Time at={link.usableAt} /> on.
-            </p>
+            <p>{tNodes('It works from {time} on.', { time: <Time at={link.usableAt} /> })}</p>
           )}
           <div className="actions">
             <button type="button" className="button" onClick={onClose}>
-              Done
+              {t('Done')}
             </button>
           </div>
         </div>

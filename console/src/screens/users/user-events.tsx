@@ -3,6 +3,7 @@ import { graphql, usePaginationFragment } from 'react-relay/hooks'
 import type { userEvents_events$key } from '../../generated/userEvents_events.graphql.ts'
 import type { EventType, userEventsPageQuery } from '../../generated/userEventsPageQuery.graphql.ts'
 import { MoreRows } from '../../parts/more-rows.tsx'
+import { t } from '../../words/words.ts'
 import { EventList } from '../log/event-list.tsx'
 
 /** Events that say why a user could or could not sign in. */
@@ -57,13 +58,13 @@ export function UserEvents({
     `,
     query,
   )
-  if (!data.events) return <p className="empty">You may not read the log.</p>
+  if (!data.events) return <p className="empty">{t('You may not read the log.')}</p>
   return (
     <section className="card">
-      <nav className="chips" aria-label="Which events">
+      <nav className="chips" aria-label={t('Which events')}>
         {[
-          ['All', undefined],
-          ['Sign-in attempts', 'attempts'],
+          [t('All'), undefined],
+          [t('Sign-in attempts'), 'attempts'],
         ].map(([label, only]) => (
           <Link
             key={label}

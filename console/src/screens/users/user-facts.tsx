@@ -7,17 +7,18 @@ import { Dialog } from '../../parts/dialog.tsx'
 import { ProblemText } from '../../parts/form.tsx'
 import { useProblemMutation } from '../../parts/mutation.ts'
 import { Time } from '../../parts/time.tsx'
+import { language, t } from '../../words/words.ts'
 import { RoleChoice } from '../roles/role-choice.tsx'
 
-const clock = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'short' })
+const clock = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short' })
 
 function Proven({ address, isVerified }: { address: string | null | undefined; isVerified: boolean }) {
-  if (!address) return <span className="none">none</span>
+  if (!address) return <span className="none">{t('none')}</span>
   return (
     <>
       {address}{' '}
       <span className={`badge ${isVerified ? 'calm' : 'warning'}`}>
-        {isVerified ? 'verified' : 'not verified'}
+        {isVerified ? t('verified') : t('not verified')}
       </span>
     </>
   )
@@ -67,19 +68,29 @@ export function UserFacts({
   const [isOpen, setIsOpen] = useState(false)
   const obstacles = [
     ...(user.locked
-      ? [`Locked${user.lockedAt ? ` since ${clock.format(new Date(user.lockedAt))}` : ''}.`]
+      ? [
+          user.lockedAt
+            ? t('Locked since {time}.', { time: clock.format(new Date(user.lockedAt)) })
+            : t('Locked.'),
+        ]
       : []),
     ...(user.signInLimits ?? []).flatMap(({ channel, codesAgainAt, longCodesUntil }) => {
-      const way = channel === 'SMS' ? 'text message' : 'email'
+      const way = channel === 'SMS' ? t('text message') : t('email')
       return [
         ...(codesAgainAt
           ? [
-              `Too many codes were requested: by ${way} they are sent again at ${clock.format(new Date(codesAgainAt))}.`,
+              t('Too many codes were requested: by {way} they are sent again at {codesAgainAt}.', {
+                way,
+                codesAgainAt: clock.format(new Date(codesAgainAt)),
+              }),
             ]
           : []),
         ...(longCodesUntil
           ? [
-              `After wrong guesses, codes by ${way} have ten digits until ${clock.format(new Date(longCodesUntil))}.`,
+              t('After wrong guesses, codes by {way} have ten digits until {longCodesUntil}.', {
+                way,
+                longCodesUntil: clock.format(new Date(longCodesUntil)),
+              }),
             ]
           : []),
       ]
@@ -89,16 +100,18 @@ export function UserFacts({
     <div>
       {user.deletion && (
         <section className="card">
-          <h2>Asked to be deleted</h2>
+          <h2>{t('Asked to be deleted')}</h2>
           <p>
-            On {clock.format(new Date(user.deletion.requestedAt))}. The user is deleted on{' '}
-            {clock.format(new Date(user.deletion.dueAt))}, and can cancel it until then.
+            {t('On {requestedAt}. The user is deleted on {dueAt}, and can cancel it until then.', {
+              requestedAt: clock.format(new Date(user.deletion.requestedAt)),
+              dueAt: clock.format(new Date(user.deletion.dueAt)),
+            })}
           </p>
         </section>
       )}
       {obstacles.length > 0 && (
         <section className="problem">
-          <h2>Signing in</h2>
+          <h2>{t('Signing in')}</h2>
           <ul>
             {obstacles.map((obstacle) => (
               <li key={obstacle}>{obstacle}</li>
@@ -107,46 +120,50 @@ export function UserFacts({
         </section>
       )}
       <dl className="facts card">
-        <dt>Email</dt>
+        <dt>{t('Email')}</dt>
         <dd>
           <Proven address={user.email} isVerified={user.emailVerified} />
         </dd>
-        <dt>Phone</dt>
+        <dt>{t('Phone')}</dt>
         <dd>
           <Proven address={user.phoneNumber} isVerified={user.phoneNumberVerified} />
         </dd>
-        <dt>Roles</dt>
+        <dt>{t('Roles')}</dt>
         <dd>
-          {user.roles.length > 0 ? user.roles.join(', ').toLowerCase() : <span className="none">none</span>}
+          {user.roles.length > 0 ? (
+            user.roles.join(', ').toLowerCase()
+          ) : (
+            <span className="none">{t('none')}</span>
+          )}
           {mayChange && (
             <button type="button" className="link" onClick={() => setIsOpen(true)}>
-              Change roles
+              {t('Change roles')}
             </button>
           )}
         </dd>
-        <dt>Language</dt>
-        <dd>{user.locale ?? <span className="none">unknown</span>}</dd>
-        <dt>Time zone</dt>
-        <dd>{user.zoneinfo ?? <span className="none">unknown</span>}</dd>
+        <dt>{t('Language')}</dt>
+        <dd>{user.locale ?? <span className="none">{t('unknown')}</span>}</dd>
+        <dt>{t('Time zone')}</dt>
+        <dd>{user.zoneinfo ?? <span className="none">{t('unknown')}</span>}</dd>
         {user.externalId && (
           <>
-            <dt>External id</dt>
+            <dt>{t('External id')}</dt>
             <dd>{user.externalId}</dd>
           </>
         )}
         {user.termsAcceptedAt && (
           <>
-            <dt>Terms</dt>
+            <dt>{t('Terms')}</dt>
             <dd>
               {user.termsVersion} <Time at={user.termsAcceptedAt} />
             </dd>
           </>
         )}
-        <dt>Last seen</dt>
+        <dt>{t('Last seen')}</dt>
         <dd>
           <Time at={user.lastSeenAt} />
         </dd>
-        <dt>Created</dt>
+        <dt>{t('Created')}</dt>
         <dd>
           <Time at={user.createdAt} />
         </dd>
@@ -184,7 +201,7 @@ function RolesDialog({
     }
   `)
   return (
-    <Dialog title="Change roles" onClose={onClose}>
+    <Dialog title={t('Change roles')} onClose={onClose}>
       <form
         onSubmit={(event) => {
           event.preventDefault()
@@ -195,10 +212,10 @@ function RolesDialog({
         <ProblemText problem={save.problem} />
         <div className="actions">
           <button type="submit" className="button" disabled={save.isRunning}>
-            Save roles
+            {t('Save roles')}
           </button>
           <button type="button" className="button quiet" onClick={onClose}>
-            Cancel
+            {t('Cancel')}
           </button>
         </div>
       </form>

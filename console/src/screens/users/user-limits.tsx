@@ -5,6 +5,7 @@ import { ProblemText } from '../../parts/form.tsx'
 import { useProblemMutation } from '../../parts/mutation.ts'
 import { notify } from '../../parts/notices.tsx'
 import { Time } from '../../parts/time.tsx'
+import { t, tNodes } from '../../words/words.ts'
 
 /** How many codes were requested and guessed wrong, and until when this restricts the user. */
 export function UserLimits({
@@ -46,7 +47,7 @@ export function UserLimits({
   return (
     <section className="card">
       <h2>
-        Limits of codes
+        {t('Limits of codes')}
         {mayChange && (
           <button
             type="button"
@@ -54,12 +55,12 @@ export function UserLimits({
             disabled={!isUsed || reset.isRunning}
             onClick={() =>
               reset.run({ userId: id }, () => {
-                notify('The limits are reset.')
+                notify(t('The limits are reset.'))
                 onChange()
               })
             }
           >
-            Reset
+            {t('Reset')}
           </button>
         )}
       </h2>
@@ -68,17 +69,20 @@ export function UserLimits({
         {signInLimits.map(({ channel, sentCodes, wrongGuesses, codesAgainAt, longCodesUntil }) => (
           <li key={channel}>
             <div>
-              <strong>{channel === 'SMS' ? 'Text messages' : 'Email'}</strong>
+              <strong>{channel === 'SMS' ? t('Text messages') : t('Email')}</strong>
               <span>
-                {sentCodes} codes requested in this hour · {wrongGuesses} wrong guesses
+                {t('{sentCodes} codes requested in this hour · {wrongGuesses} wrong guesses', {
+                  sentCodes,
+                  wrongGuesses,
+                })}
               </span>
             </div>
             {codesAgainAt && (
               <span className="badge danger">
-                sent again <Time at={codesAgainAt} />
+                {tNodes('sent again {time}', { time: <Time at={codesAgainAt} /> })}
               </span>
             )}
-            {longCodesUntil && <span className="badge warning">ten digits</span>}
+            {longCodesUntil && <span className="badge warning">{t('ten digits')}</span>}
           </li>
         ))}
       </ul>

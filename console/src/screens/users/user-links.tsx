@@ -6,6 +6,7 @@ import { useProblemMutation } from '../../parts/mutation.ts'
 import { notify } from '../../parts/notices.tsx'
 import { Time } from '../../parts/time.tsx'
 import { useMay } from '../../shell/viewer-scopes.ts'
+import { t, tNodes } from '../../words/words.ts'
 
 /** The identities of a user at identity providers. */
 export function UserLinks({ user: key, onChange }: { user: userLinks_user$key; onChange: () => void }) {
@@ -43,8 +44,8 @@ export function UserLinks({ user: key, onChange }: { user: userLinks_user$key; o
   if (!idpUsers) return null
   return (
     <section className="card">
-      <h2>Identity providers</h2>
-      {idpUsers.nodes.length === 0 && <p className="empty">No identity of a provider is linked.</p>}
+      <h2>{t('Identity providers')}</h2>
+      {idpUsers.nodes.length === 0 && <p className="empty">{t('No identity of a provider is linked.')}</p>}
       <ul className="sessions">
         {idpUsers.nodes.map(({ id: linkId, idpId, idp, externalId, createdAt, lastLoginAt }) => {
           const name = idp?.name ?? idpId
@@ -53,20 +54,26 @@ export function UserLinks({ user: key, onChange }: { user: userLinks_user$key; o
               <div>
                 <strong>{name}</strong>
                 <span>
-                  {externalId} · linked <Time at={createdAt} /> · last proven <Time at={lastLoginAt} />
+                  {externalId} ·{' '}
+                  {tNodes('linked {linked} · last proven {proven}', {
+                    linked: <Time at={createdAt} />,
+                    proven: <Time at={lastLoginAt} />,
+                  })}
                 </span>
               </div>
               {mayUnlink && (
                 <ConfirmedButton
-                  label="Unlink"
-                  title={`Unlink ${name}?`}
-                  consequence={<p>The user cannot sign in there any more, until it is linked again.</p>}
+                  label={t('Unlink')}
+                  title={t('Unlink {name}?', { name })}
+                  consequence={
+                    <p>{t('The user cannot sign in there any more, until it is linked again.')}</p>
+                  }
                   isRunning={unlink.isRunning}
                   problem={unlink.problem}
                   onConfirm={(close) =>
                     unlink.run({ userId: id, idpId }, () => {
                       close()
-                      notify(`${name} is unlinked.`)
+                      notify(t('{name} is unlinked.', { name }))
                       onChange()
                     })
                   }

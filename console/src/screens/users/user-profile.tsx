@@ -11,6 +11,7 @@ import { useProblemMutation } from '../../parts/mutation.ts'
 import { notify } from '../../parts/notices.tsx'
 import type { Problem } from '../../parts/result.ts'
 import { useMay } from '../../shell/viewer-scopes.ts'
+import { t } from '../../words/words.ts'
 import {
   FIELDS,
   findJsonProblems,
@@ -135,7 +136,7 @@ export function UserProfile({
         setBase(toValues(updateUser?.user ?? user))
         setEntered((typed) => dropSent(typed, entered))
         setKept({})
-        notify('The profile is saved.')
+        notify(t('The profile is saved.'))
       },
       ({ fields }) => fields.some(({ field }) => field === 'expectedUpdatedAt') && onConflict(),
     )
@@ -144,7 +145,7 @@ export function UserProfile({
   const problem: Problem | null =
     broken ??
     (isOutdated
-      ? { message: 'Somebody else saved meanwhile. Save again to add your changes.', fields: [] }
+      ? { message: t('Somebody else saved meanwhile. Save again to add your changes.'), fields: [] }
       : save.problem)
   const isUndecided = conflicts.some((name) => !kept[name])
   const groups = GROUPS.map((group) => ({
@@ -155,7 +156,7 @@ export function UserProfile({
   return (
     <form onSubmit={submit} noValidate className="card profile">
       <fieldset disabled={!mayChange} className="plain">
-        <legend className="hidden">Profile</legend>
+        <legend className="hidden">{t('Profile')}</legend>
         <ProfileFields
           groups={groups}
           values={{ ...current, ...entered }}
@@ -166,12 +167,14 @@ export function UserProfile({
       <div className="foot">
         {others.length > 0 && (
           <p className="hint" role="status">
-            Somebody else has changed {others.map(labelOf).join(', ')} meanwhile. This is kept.
+            {t('Somebody else has changed {fields} meanwhile. This is kept.', {
+              fields: others.map(labelOf).join(', '),
+            })}
           </p>
         )}
         {conflicts.length > 0 && (
-          <section className="problem" role="alert" aria-label="Conflict">
-            <p>Somebody else saved other values meanwhile. Choose for each field, and save again.</p>
+          <section className="problem" role="alert" aria-label={t('Conflict')}>
+            <p>{t('Somebody else saved other values meanwhile. Choose for each field, and save again.')}</p>
             {conflicts.map((name) => (
               <fieldset key={name} className="conflict">
                 <legend>{labelOf(name)}</legend>
@@ -183,8 +186,8 @@ export function UserProfile({
                       checked={kept[name] === side}
                       onChange={() => setKept((former) => ({ ...former, [name]: side }))}
                     />{' '}
-                    {side === 'theirs' ? 'Theirs' : 'Mine'}:{' '}
-                    <code>{(side === 'theirs' ? current[name] : entered[name]) || '(empty)'}</code>
+                    {side === 'theirs' ? t('Theirs') : t('Mine')}:{' '}
+                    <code>{(side === 'theirs' ? current[name] : entered[name]) || t('(empty)')}</code>
                   </label>
                 ))}
               </fieldset>
@@ -199,14 +202,14 @@ export function UserProfile({
               className="button"
               disabled={!isChanged || isUndecided || broken !== null || save.isRunning}
             >
-              {conflicts.length > 0 ? 'Save again' : 'Save'}
+              {conflicts.length > 0 ? t('Save again') : t('Save')}
             </button>
             <button type="button" className="button quiet" disabled={!isChanged} onClick={reset}>
-              Discard
+              {t('Discard')}
             </button>
           </div>
         ) : (
-          <p className="hint">You may not change this user.</p>
+          <p className="hint">{t('You may not change this user.')}</p>
         )}
       </div>
     </form>

@@ -15,6 +15,7 @@ import { useProblemMutation } from '../../parts/mutation.ts'
 import { notify } from '../../parts/notices.tsx'
 import { useScreenQuery } from '../../parts/screen-query.ts'
 import { useLacks, useMay } from '../../shell/viewer-scopes.ts'
+import { t } from '../../words/words.ts'
 import { EventList } from '../log/event-list.tsx'
 import { LOCK_USER, UNLOCK_USER } from './user-actions.ts'
 import { UserConsents } from './user-consents.tsx'
@@ -28,7 +29,12 @@ import { UserSessions } from './user-sessions.tsx'
 
 const route = getRouteApi('/users/$userId')
 
-const TABS = { overview: 'Overview', profile: 'Profile', 'sign-in': 'Sign-in', events: 'Events' } as const
+const TABS = {
+  overview: t('Overview'),
+  profile: t('Profile'),
+  'sign-in': t('Sign-in'),
+  events: t('Events'),
+} as const
 type Tab = keyof typeof TABS
 const isTab = (text: string | undefined): text is Tab => text !== undefined && text in TABS
 
@@ -110,10 +116,10 @@ export function UserScreen() {
   if (!user)
     return (
       <div className="outcome">
-        <h1>There is no such user</h1>
-        <p>The user may have been deleted since.</p>
+        <h1>{t('There is no such user')}</h1>
+        <p>{t('The user may have been deleted since.')}</p>
         <Link to="/users" className="button">
-          All users
+          {t('All users')}
         </Link>
       </div>
     )
@@ -122,7 +128,7 @@ export function UserScreen() {
     <section className="screen user-screen">
       {mayRead && <LiveChanges subjectId={userId} after={after} onChange={refresh} />}
       <UserHead user={user} mayChange={mayChange} />
-      <nav className="tabs" aria-label="Of the user">
+      <nav className="tabs" aria-label={t('Of the user')}>
         {Object.entries(TABS).map(([name, label]) => (
           <Link
             key={name}
@@ -143,7 +149,7 @@ export function UserScreen() {
             <UserSessions user={user.overview} after={after} mayChange={mayChange} />
             {overview.recent && (
               <section className="card">
-                <h2>What happened</h2>
+                <h2>{t('What happened')}</h2>
                 <EventList events={overview.recent.edges.map(({ node }) => node)} about={userId} />
               </section>
             )}
@@ -203,7 +209,7 @@ function UserHead({
           <h1>{name}</h1>
           <CopiedText text={user.id} />
         </div>
-        {user.locked && <span className="badge danger">Locked</span>}
+        {user.locked && <span className="badge danger">{t('Locked')}</span>}
         {mayChange && (
           <div className="actions">
             <button
@@ -213,18 +219,21 @@ function UserHead({
               onClick={() =>
                 user.locked
                   ? unlock.run({ userId })
-                  : lock.run({ userId }, () => notify(`${name} is locked.`, () => unlock.run({ userId })))
+                  : lock.run({ userId }, () =>
+                      notify(t('{name} is locked.', { name }), () => unlock.run({ userId })),
+                    )
               }
             >
-              {user.locked ? 'Unlock' : 'Lock and end all sessions'}
+              {user.locked ? t('Unlock') : t('Lock and end all sessions')}
             </button>
             <ConfirmedButton
-              label="Delete"
-              title={`Delete ${name}?`}
+              label={t('Delete')}
+              title={t('Delete {name}?', { name })}
               consequence={
                 <p>
-                  The user, the sessions, passkeys, links and consents are deleted. Nothing brings them back.
-                  To keep somebody out for a time, lock the user instead.
+                  {t(
+                    'The user, the sessions, passkeys, links and consents are deleted. Nothing brings them back. To keep somebody out for a time, lock the user instead.',
+                  )}
                 </p>
               }
               name={name}
@@ -233,7 +242,7 @@ function UserHead({
               onConfirm={(close) =>
                 deletion.run({ userId }, () => {
                   close()
-                  notify(`${name} is deleted.`)
+                  notify(t('{name} is deleted.', { name }))
                   void navigate({ to: '/users' })
                 })
               }

@@ -11,6 +11,7 @@ import { useProblemMutation } from '../../parts/mutation.ts'
 import { Time } from '../../parts/time.tsx'
 import { describeBrowser } from '../../parts/user-agent.ts'
 import { useMay } from '../../shell/viewer-scopes.ts'
+import { t } from '../../words/words.ts'
 
 /** The sessions of a user, which come and go as they start and end anywhere. */
 export function UserSessions({
@@ -99,12 +100,12 @@ export function UserSessions({
   return (
     <section className="card">
       <h2>
-        Sessions <span className="badge">{edges.length}</span>
+        {t('Sessions')} <span className="badge">{edges.length}</span>
         {mayRevoke && edges.length > 0 && (
           <ConfirmedButton
-            label="End all sessions"
-            title="End all sessions?"
-            consequence={<p>The user is signed out everywhere and can sign in again.</p>}
+            label={t('End all sessions')}
+            title={t('End all sessions?')}
+            consequence={<p>{t('The user is signed out everywhere and can sign in again.')}</p>}
             isRunning={endAll.isRunning}
             problem={endAll.problem}
             onConfirm={(close) => endAll.run({ userId: user.id, connections }, close)}
@@ -112,7 +113,7 @@ export function UserSessions({
         )}
       </h2>
       <ProblemText problem={revoke.problem} />
-      {edges.length === 0 && <p className="empty">No session. A sign-in appears here at once.</p>}
+      {edges.length === 0 && <p className="empty">{t('No session. A sign-in appears here at once.')}</p>}
       <ul className="sessions">
         {edges.map(({ node }) => (
           <li key={node.id}>
@@ -128,10 +129,12 @@ export function UserSessions({
                 type="button"
                 className="button quiet"
                 disabled={revoke.isRunning}
-                aria-label={`End the session of ${describeBrowser(node.userAgent)}`}
+                aria-label={t('End the session of {userAgent}', {
+                  userAgent: describeBrowser(node.userAgent),
+                })}
                 onClick={() => revoke.run({ sessionId: node.id, connections })}
               >
-                End
+                {t('End')}
               </button>
             )}
           </li>

@@ -11,27 +11,28 @@ import { type Filter, type ListValues, toRange } from '../../parts/filter-bar.ts
 import { type ListDefinition, ListScreen, type LiveRows } from '../../parts/list-screen.tsx'
 import { useLive } from '../../parts/live-events.ts'
 import { useMay } from '../../shell/viewer-scopes.ts'
+import { t, tCount } from '../../words/words.ts'
 import { useLiveLocks } from './live-locks.ts'
 import { USER_ACTIONS } from './user-actions.ts'
 import { USER_COLUMNS, useUser } from './user-columns.tsx'
 import { USER_EXPORT } from './user-export.ts'
 
 const YES_NO = [
-  ['yes', 'yes'],
-  ['no', 'no'],
+  ['yes', t('yes')],
+  ['no', t('no')],
 ] as const
 const NO_YES = [
-  ['no', 'no'],
-  ['yes', 'yes'],
+  ['no', t('no')],
+  ['yes', t('yes')],
 ] as const
 
 const FILTERS: readonly Filter[] = [
-  { name: 'locked', label: 'Locked', group: 'flags', kind: 'choice', options: YES_NO },
-  { name: 'emailVerified', label: 'Email verified', group: 'flags', kind: 'choice', options: NO_YES },
-  { name: 'phoneVerified', label: 'Phone verified', group: 'flags', kind: 'choice', options: NO_YES },
+  { name: 'locked', label: t('Locked'), group: 'flags', kind: 'choice', options: YES_NO },
+  { name: 'emailVerified', label: t('Email verified'), group: 'flags', kind: 'choice', options: NO_YES },
+  { name: 'phoneVerified', label: t('Phone verified'), group: 'flags', kind: 'choice', options: NO_YES },
   {
     name: 'role',
-    label: 'Role',
+    label: t('Role'),
     group: 'role',
     kind: 'choice',
     options: [
@@ -40,23 +41,23 @@ const FILTERS: readonly Filter[] = [
       ['auditor', 'auditor'],
     ],
   },
-  { name: 'seenBefore', label: 'Last seen before', group: 'lastSeen', kind: 'day', daysAgo: 365 },
-  { name: 'seenFrom', label: 'Last seen from', group: 'lastSeen', kind: 'day', daysAgo: 30 },
-  { name: 'createdFrom', label: 'Created from', group: 'created', kind: 'day', daysAgo: 30 },
-  { name: 'createdBefore', label: 'Created before', group: 'created', kind: 'day', daysAgo: 0 },
-  { name: 'externalId', label: 'External id', kind: 'text', placeholder: 'of an import' },
+  { name: 'seenBefore', label: t('Last seen before'), group: 'lastSeen', kind: 'day', daysAgo: 365 },
+  { name: 'seenFrom', label: t('Last seen from'), group: 'lastSeen', kind: 'day', daysAgo: 30 },
+  { name: 'createdFrom', label: t('Created from'), group: 'created', kind: 'day', daysAgo: 30 },
+  { name: 'createdBefore', label: t('Created before'), group: 'created', kind: 'day', daysAgo: 0 },
+  { name: 'externalId', label: t('External id'), kind: 'text', placeholder: t('of an import') },
 ]
 /** Filters that need a scope of their own. */
 const CREDENTIAL_FILTER: Filter = {
   name: 'credential',
-  label: 'Passkey or second factor',
+  label: t('Passkey or second factor'),
   group: 'flags',
   kind: 'choice',
   options: NO_YES,
 }
 const PROVIDER_FILTER: Filter = {
   name: 'provider',
-  label: 'Provider',
+  label: t('Provider'),
   group: 'provider',
   kind: 'loaded',
   Options: ProviderOptions,
@@ -120,10 +121,11 @@ const USERS: ListDefinition<
   NonNullable<usersScreenQuery['response']['users']>['nodes'][number],
   ReturnType<typeof useUser>
 > = {
-  title: 'Users',
-  nouns: ['user', 'users'],
-  empty: 'No user matches. Change the search or the filter.',
-  searchLabel: 'Search by name, address or id',
+  title: t('Users'),
+  name: 'users',
+  describeCount: (count) => tCount(count, '{count} user', '{count} users'),
+  empty: t('No user matches. Change the search or the filter.'),
+  searchLabel: t('Search by name, address or id'),
   columns: USER_COLUMNS,
   useRow: useUser,
   query: graphql`
@@ -188,7 +190,7 @@ export function UsersScreen() {
   ]
   const action = useMay('users:write') && (
     <Link to="/users/new" className="button">
-      New user
+      {t('New user')}
     </Link>
   )
   return <ListScreen definition={USERS} filters={filters} action={action} />
