@@ -15,7 +15,8 @@ const common = {
   // One more than cores: a test waits for servers, browsers and processes half of its time.
   maxWorkers: 3,
   testTimeout: 30_000,
-  hookTimeout: 30_000,
+  // The first file that needs the built program builds it.
+  hookTimeout: 120_000,
   // A machine under load takes more than the second that is the default.
   expect: { poll: { timeout: 10_000 } },
 } as const

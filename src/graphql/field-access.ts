@@ -28,13 +28,13 @@ export function withScope(scope: Scope, description: string) {
 /**
  * True when the caller has one of the scopes; else a rule of the scope plugin that fails for the first one.
  */
-const requireAnyScope = (context: GraphQLContext, scopes: readonly Scope[]) =>
+const ruleOfAnyScope = (context: GraphQLContext, scopes: readonly Scope[]) =>
   scopes.some((scope) => context.ctx.scopes.has(scope)) ? true : { scope: scopes[0] as Scope }
 
 /** Options of a root field that requires one of the scopes. */
 export const withAnyScope = (scopes: readonly Scope[], description: string) => ({
   description: `${toSentence(description)} ${formatScopeRule(scopes)}.`,
-  authScopes: (_root: object, _args: object, context: GraphQLContext) => requireAnyScope(context, scopes),
+  authScopes: (_root: object, _args: object, context: GraphQLContext) => ruleOfAnyScope(context, scopes),
   extensions: { rule: { scopes } } satisfies AccessRuleExtensions,
 })
 
@@ -54,7 +54,7 @@ export function withScopeOrOwner<Parent extends object>(
     // Types call this with (parent, context), fields with (parent, args, context).
     authScopes: (parent: Parent, second: object, third?: object) => {
       const context = (third ?? second) as GraphQLContext
-      return isOwner(context, getOwnerId(parent), ownScope) || requireAnyScope(context, scopes)
+      return isOwner(context, getOwnerId(parent), ownScope) || ruleOfAnyScope(context, scopes)
     },
     extensions: { rule: { scopes, own: true } } satisfies AccessRuleExtensions,
   }

@@ -1,7 +1,25 @@
 import { type ReactNode, useState } from 'react'
 import { t } from '../words/words.ts'
+import { notify } from './notices.tsx'
 
 const SHOWN_MS = 1500
+
+/** Copies a text. The clipboard is missing where the page is not loaded over https; the document copies there. */
+export async function copyText(text: string): Promise<void> {
+  try {
+    await navigator.clipboard.writeText(text)
+  } catch {
+    const field = document.createElement('textarea')
+    field.value = text
+    // A modal dialog makes everything beside it inert.
+    const parent = document.querySelector('dialog[open]') ?? document.body
+    parent.append(field)
+    field.select()
+    const isCopied = document.execCommand('copy')
+    field.remove()
+    if (!isCopied) throw new Error(t('The browser does not permit to copy: select the text instead.'))
+  }
+}
 
 /** A button that copies a text, and says so. */
 export function CopyButton({
@@ -23,10 +41,13 @@ export function CopyButton({
       title={t('Copy')}
       aria-label={label}
       onClick={() =>
-        void navigator.clipboard.writeText(text).then(() => {
-          setIsCopied(true)
-          setTimeout(() => setIsCopied(false), SHOWN_MS)
-        })
+        void copyText(text).then(
+          () => {
+            setIsCopied(true)
+            setTimeout(() => setIsCopied(false), SHOWN_MS)
+          },
+          ({ message }: Error) => notify(message),
+        )
       }
     >
       {children}

@@ -5,19 +5,19 @@ import { t } from '../words/words.ts'
 import { notify } from './notices.tsx'
 
 /**
- * The result of a screen's query, and a function that reads it again. When that fails, the screen stays as it is, with a
- * message.
+ * The result of a screen's query, and a function that reads it again, with other variables if they are given: a list that
+ * has grown is read at its present length. When that fails, the screen stays as it is, with a message.
  */
 export function useScreenQuery<Operation extends OperationType>(
   query: GraphQLTaggedNode,
   variables: Operation['variables'],
-): [Operation['response'], () => void] {
+): [Operation['response'], (changed?: Partial<Operation['variables']>) => void] {
   const environment = useRelayEnvironment()
   const data = useLazyLoadQuery<Operation>(query, variables, { fetchPolicy: 'store-and-network' })
   const reading = useRef<Subscription | null>(null)
   const isStale = useRef(false)
-  const read = useRef(() => {})
-  read.current = () => {
+  const read = useRef((_changed?: Partial<Operation['variables']>) => {})
+  read.current = (changed) => {
     // A reading that is under way may not see what has just changed.
     if (reading.current) {
       isStale.current = true
@@ -28,9 +28,9 @@ export function useScreenQuery<Operation extends OperationType>(
       if (!isStale.current) return
       isStale.current = false
       // Relay gives the present result to those who ask before it is done with it.
-      setTimeout(() => read.current())
+      setTimeout(() => read.current(changed))
     }
-    fetchQuery<Operation>(environment, query, variables).subscribe({
+    fetchQuery<Operation>(environment, query, { ...variables, ...changed }).subscribe({
       start: (subscription) => {
         reading.current = subscription
       },
@@ -51,5 +51,5 @@ export function useScreenQuery<Operation extends OperationType>(
     },
     [key],
   )
-  return [data, useCallback(() => read.current(), [])]
+  return [data, useCallback((changed) => read.current(changed), [])]
 }

@@ -1,5 +1,6 @@
 import { getScreenDocument, type ScreenDocument } from '../api/screen-document.ts'
 import { GRAPHQL_URL } from '../config.ts'
+import { copyText } from '../parts/copied-text.tsx'
 import { notify } from '../parts/notices.tsx'
 import { t } from '../words/words.ts'
 
@@ -22,9 +23,10 @@ const toCurl = ({ text, variables }: ScreenDocument): string =>
 
 async function copy(format: (document: ScreenDocument) => string, name: string): Promise<void> {
   const document = getScreenDocument()
-  if (document) await navigator.clipboard.writeText(format(document))
-  notify(
-    document ? t('The query of this screen is copied as {name}.', { name }) : t('This screen has no query.'),
+  if (!document) return notify(t('This screen has no query.'))
+  await copyText(format(document)).then(
+    () => notify(t('The query of this screen is copied as {name}.', { name })),
+    ({ message }: Error) => notify(message),
   )
 }
 

@@ -269,6 +269,7 @@ export const DE: Words = {
   'End these {count} sessions': 'Diese {count} Sitzungen beenden',
   'End sessions of {name}': 'Sitzungen von {name} beenden',
   'These people must sign in again.': 'Diese Personen müssen sich neu anmelden.',
+  'All {count} sessions': 'Alle {count} Sitzungen',
   'All in the list of sessions': 'Alle in der Liste der Sitzungen',
   'The input is not valid.': 'Die Eingabe ist ungültig.',
   'is not valid JSON': 'ist kein gültiges JSON',
@@ -1057,6 +1058,8 @@ export const DE: Words = {
   'Some changes are no longer in the log.': 'Manche Änderungen sind nicht mehr im Protokoll.',
   'Load the screen again': 'Ansicht neu laden',
   'The query of this screen is copied as {name}.': 'Die Abfrage dieser Ansicht ist als {name} kopiert.',
+  'The browser does not permit to copy: select the text instead.':
+    'Der Browser erlaubt kein Kopieren: markieren Sie stattdessen den Text.',
   'This screen has no query.': 'Diese Ansicht hat keine Abfrage.',
   'Copy as': 'Kopieren als',
   'a curl command': 'curl-Befehl',

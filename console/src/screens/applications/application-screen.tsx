@@ -102,7 +102,7 @@ function Application({ clientId }: { clientId: string }) {
       }
     `,
     variables: { clientId, after },
-    onNext: refresh,
+    onNext: () => refresh(),
   })
   const mayWrite = useMay('clients:write')
   const remove = useProblemMutation<applicationScreenDeleteMutation>(graphql`

@@ -11,7 +11,7 @@ import type { invitationsScreenRevokeMutation } from '../../generated/invitation
 import { ConfirmedButton } from '../../parts/dialog.tsx'
 import { ProblemText } from '../../parts/form.tsx'
 import { LiveChanges } from '../../parts/live-changes.tsx'
-import { MoreRows } from '../../parts/more-rows.tsx'
+import { countPage, MoreRows, PAGE_SIZE } from '../../parts/more-rows.tsx'
 import { useProblemMutation } from '../../parts/mutation.ts'
 import { notify } from '../../parts/notices.tsx'
 import { useScreenQuery } from '../../parts/screen-query.ts'
@@ -31,15 +31,15 @@ const STATES: Record<string, readonly [label: string, className: string]> = {
 export function InvitationsScreen() {
   const [query, refresh] = useScreenQuery<invitationsScreenQuery>(
     graphql`
-      query invitationsScreenQuery {
+      query invitationsScreenQuery($last: Int!) {
         viewer {
           eventPosition
         }
         ...roleChoice_query
-        ...invitationsScreen_invitations
+        ...invitationsScreen_invitations @arguments(last: $last)
       }
     `,
-    {},
+    { last: PAGE_SIZE },
   )
   const { data, loadPrevious, hasPrevious, isLoadingPrevious } = usePaginationFragment<
     invitationsScreenPageQuery,
@@ -47,7 +47,7 @@ export function InvitationsScreen() {
   >(
     graphql`
       fragment invitationsScreen_invitations on Query
-      @argumentDefinitions(before: { type: "String" }, last: { type: "Int", defaultValue: 50 })
+      @argumentDefinitions(before: { type: "String" }, last: { type: "Int" })
       @refetchable(queryName: "invitationsScreenPageQuery") {
         invitations(last: $last, before: $before) @connection(key: "invitationsScreen_invitations") {
           totalSize
@@ -100,6 +100,7 @@ export function InvitationsScreen() {
     }
   `)
   const { invitations } = data
+  const refreshAll = () => refresh({ last: countPage(invitations?.edges.length) })
   if (!invitations) return <p className="empty">{t('You may not read invitations.')}</p>
   return (
     <section className="screen user-screen">
@@ -113,7 +114,7 @@ export function InvitationsScreen() {
             'INVITATION_FAILED',
           ]}
           after={query.viewer?.eventPosition}
-          onChange={refresh}
+          onChange={refreshAll}
         />
       )}
       <header className="screen-head">
@@ -193,7 +194,7 @@ export function InvitationsScreen() {
                           onConfirm={(close) =>
                             revoke.run({ invitationId: node.id }, () => {
                               close()
-                              refresh()
+                              refreshAll()
                             })
                           }
                         />
@@ -206,13 +207,17 @@ export function InvitationsScreen() {
           </tbody>
         </table>
       )}
-      <MoreRows hasMore={hasPrevious} isLoading={isLoadingPrevious} load={() => void loadPrevious(50)} />
+      <MoreRows
+        hasMore={hasPrevious}
+        isLoading={isLoadingPrevious}
+        load={() => void loadPrevious(PAGE_SIZE)}
+      />
       {isOpen && (
         <InviteDialog
           query={query}
           draft={draft}
           onChange={setDraft}
-          onInvited={refresh}
+          onInvited={refreshAll}
           onClose={() => setIsOpen(false)}
         />
       )}

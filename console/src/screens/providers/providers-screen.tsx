@@ -60,7 +60,7 @@ export function ProvidersScreen() {
       }
     `,
     variables: { after: viewer?.eventPosition },
-    onNext: refresh,
+    onNext: () => refresh(),
   })
   if (!identityProviders) return <p className="empty">{t('You may not read identity providers.')}</p>
   const providers = identityProviders.edges.map(({ node }) => node)
@@ -141,7 +141,7 @@ export function ProvidersScreen() {
               key={opened.id}
               provider={opened}
               connections={connections}
-              onDeleted={() => void navigate({ search: {} })}
+              onDeleted={() => void navigate({ search: {}, ignoreBlocker: true })}
             />
           )}
           {open && !opened && (

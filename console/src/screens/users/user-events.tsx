@@ -2,7 +2,8 @@ import { Link } from '@tanstack/react-router'
 import { graphql, usePaginationFragment } from 'react-relay/hooks'
 import type { userEvents_events$key } from '../../generated/userEvents_events.graphql.ts'
 import type { EventType, userEventsPageQuery } from '../../generated/userEventsPageQuery.graphql.ts'
-import { MoreRows } from '../../parts/more-rows.tsx'
+import { LiveChanges } from '../../parts/live-changes.tsx'
+import { countPage, MoreRows, PAGE_SIZE } from '../../parts/more-rows.tsx'
 import { t } from '../../words/words.ts'
 import { EventList } from '../log/event-list.tsx'
 
@@ -23,10 +24,15 @@ export function UserEvents({
   userId,
   query,
   isAttempts,
+  after,
+  onChange,
 }: {
   userId: string
   query: userEvents_events$key
   isAttempts: boolean
+  after: string | null | undefined
+  /** Reads the page again, with as many events. */
+  onChange: (first: number) => void
 }) {
   const { data, loadNext, hasNext, isLoadingNext } = usePaginationFragment<
     userEventsPageQuery,
@@ -38,7 +44,7 @@ export function UserEvents({
         userId: { type: "ID!" }
         types: { type: "[EventType!]" }
         after: { type: "String" }
-        first: { type: "Int", defaultValue: 50 }
+        first: { type: "Int" }
       )
       @refetchable(queryName: "userEventsPageQuery") {
         events(
@@ -59,8 +65,10 @@ export function UserEvents({
     query,
   )
   if (!data.events) return <p className="empty">{t('You may not read the log.')}</p>
+  const { edges } = data.events
   return (
     <section className="card">
+      <LiveChanges subjectId={userId} after={after} onChange={() => onChange(countPage(edges.length))} />
       <nav className="chips" aria-label={t('Which events')}>
         {[
           [t('All'), undefined],
@@ -78,8 +86,8 @@ export function UserEvents({
           </Link>
         ))}
       </nav>
-      <EventList events={data.events.edges.map(({ node }) => node)} about={userId} />
-      <MoreRows hasMore={hasNext} isLoading={isLoadingNext} load={() => void loadNext(50)} />
+      <EventList events={edges.map(({ node }) => node)} about={userId} />
+      <MoreRows hasMore={hasNext} isLoading={isLoadingNext} load={() => void loadNext(PAGE_SIZE)} />
     </section>
   )
 }

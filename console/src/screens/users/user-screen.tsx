@@ -11,6 +11,7 @@ import { CopiedText } from '../../parts/copied-text.tsx'
 import { ConfirmedButton } from '../../parts/dialog.tsx'
 import { ProblemText } from '../../parts/form.tsx'
 import { LiveChanges } from '../../parts/live-changes.tsx'
+import { PAGE_SIZE } from '../../parts/more-rows.tsx'
 import { useProblemMutation } from '../../parts/mutation.ts'
 import { notify } from '../../parts/notices.tsx'
 import { useScreenQuery } from '../../parts/screen-query.ts'
@@ -53,6 +54,7 @@ export function UserScreen() {
         $signIn: Boolean!
         $events: Boolean!
         $types: [EventType!]
+        $first: Int
       ) {
         viewer {
           eventPosition
@@ -97,7 +99,7 @@ export function UserScreen() {
           }
         }
         ... @include(if: $events) @alias(as: "log") {
-          ...userEvents_events @arguments(userId: $userId, types: $types)
+          ...userEvents_events @arguments(userId: $userId, types: $types, first: $first)
         }
       }
     `,
@@ -108,6 +110,7 @@ export function UserScreen() {
       signIn: tab === 'sign-in',
       events: tab === 'events',
       types: isAttempts ? SIGN_IN_EVENTS : null,
+      first: PAGE_SIZE,
     },
   )
   const mayRead = useMay('events:read')
@@ -126,7 +129,7 @@ export function UserScreen() {
   const after = data.viewer?.eventPosition
   return (
     <section className="screen user-screen">
-      {mayRead && <LiveChanges subjectId={userId} after={after} onChange={refresh} />}
+      {mayRead && !log && <LiveChanges subjectId={userId} after={after} onChange={refresh} />}
       <UserHead user={user} mayChange={mayChange} />
       <nav className="tabs" aria-label={t('Of the user')}>
         {Object.entries(TABS).map(([name, label]) => (
@@ -167,7 +170,15 @@ export function UserScreen() {
           <UserConsents user={user.signIn} mayChange={mayChange} onChange={refresh} />
         </div>
       )}
-      {log && <UserEvents userId={userId} query={log} isAttempts={isAttempts} />}
+      {log && (
+        <UserEvents
+          userId={userId}
+          query={log}
+          isAttempts={isAttempts}
+          after={after}
+          onChange={(first) => refresh({ first })}
+        />
+      )}
     </section>
   )
 }

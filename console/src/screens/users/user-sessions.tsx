@@ -1,3 +1,4 @@
+import { Link } from '@tanstack/react-router'
 import { graphql, useFragment } from 'react-relay/hooks'
 import type { userSessions_user$key } from '../../generated/userSessions_user.graphql.ts'
 import type { userSessionsEndAllMutation } from '../../generated/userSessionsEndAllMutation.graphql.ts'
@@ -12,6 +13,9 @@ import { Time } from '../../parts/time.tsx'
 import { describeBrowser } from '../../parts/user-agent.ts'
 import { useMay } from '../../shell/viewer-scopes.ts'
 import { t } from '../../words/words.ts'
+
+/** Sessions that the card has; the others are in the list of sessions. */
+const MAX_SESSIONS = 20
 
 /** The sessions of a user, which come and go as they start and end anywhere. */
 export function UserSessions({
@@ -29,6 +33,7 @@ export function UserSessions({
         id
         sessions(first: 20) @connection(key: "userSessions_sessions") {
           __id
+          totalSize
           edges {
             node {
               id
@@ -96,11 +101,13 @@ export function UserSessions({
     }
   `)
   if (!user.sessions) return null
-  const { edges } = user.sessions
+  const { edges, totalSize } = user.sessions
+  // The total is read with the screen; sessions come and go meanwhile.
+  const count = edges.length < MAX_SESSIONS ? edges.length : Math.max(totalSize, edges.length)
   return (
     <section className="card">
       <h2>
-        {t('Sessions')} <span className="badge">{edges.length}</span>
+        {t('Sessions')} <span className="badge">{count}</span>
         {mayRevoke && edges.length > 0 && (
           <ConfirmedButton
             label={t('End all sessions')}
@@ -140,6 +147,11 @@ export function UserSessions({
           </li>
         ))}
       </ul>
+      {count > edges.length && (
+        <Link to="/sessions" search={{ user: user.id }}>
+          {t('All {count} sessions', { count })}
+        </Link>
+      )}
     </section>
   )
 }
