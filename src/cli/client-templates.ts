@@ -1,10 +1,11 @@
 import type { Client } from '../clients/clients.ts'
 import { issuerOf } from '../core/issuer.ts'
+import { NEXT_STEPS } from './next-steps.ts'
 
 /** Native applications listen on any port of this machine (RFC 8252, section 7.3). */
 const LOOPBACK = ['http://127.0.0.1/callback']
 
-type Facts = { issuer: string; id: string; callback: string }
+type Facts = { issuer: string; id: string; secret: string | null; callback: string }
 type Template = {
   /** The name of the client when none is given. */
   name: string
@@ -13,38 +14,43 @@ type Template = {
   next: (facts: Facts) => string
 }
 
-const nextOfServer = ({ issuer, id }: Facts) => `npm install openid-client
+/** Lines by which a library accepts an issuer over http. */
+const DEVELOPMENT_LINE = /^.*\bhttp, in development only\n/gm
 
-  import * as client from 'openid-client'
-  const config = await client.discovery(new URL('${issuer}'), '${id}', process.env.CLIENT_SECRET)`
-
-const nextOfNative = ({ issuer, id }: Facts) => `npm install openid-client
-
-  import * as client from 'openid-client'
-  const config = await client.discovery(new URL('${issuer}'), '${id}', undefined, client.None())`
+/** The next step of an example, with the values of a client in the place of its marks. */
+const fillIn =
+  (step: string): Template['next'] =>
+  ({ issuer, id, secret, callback }) => {
+    const values: Record<string, string> = {
+      ISSUER: issuer,
+      CLIENT_ID: id,
+      CLIENT_SECRET: secret ?? '',
+      REDIRECT_URI: callback,
+      PORT: new URL(callback).port || '4000',
+    }
+    return (issuer.startsWith('http:') ? step : step.replace(DEVELOPMENT_LINE, '')).replace(
+      /%([A-Z_]+)%/g,
+      (mark, name) => values[name] ?? mark,
+    )
+  }
 
 /** What a client of each kind needs. */
 export const CLIENT_TEMPLATES = {
   spa: {
     name: 'Single-page application',
     fields: { appType: 'single-page' },
-    next: ({ issuer, id, callback }) => `npm install oidc-client-ts
-
-  import { UserManager } from 'oidc-client-ts'
-  const users = new UserManager({ authority: '${issuer}', client_id: '${id}', redirect_uri: '${callback}', loadUserInfo: true })
-  await users.signinRedirect()`,
+    next: fillIn(NEXT_STEPS.spa),
   },
-  web: { name: 'Web application', fields: { appType: 'web' }, next: nextOfServer },
+  web: { name: 'Web application', fields: { appType: 'web' }, next: fillIn(NEXT_STEPS.web) },
   native: {
     name: 'Native application',
     fields: { appType: 'native', callbacks: LOOPBACK },
-    next: nextOfNative,
+    next: fillIn(NEXT_STEPS.native),
   },
   machine: {
     name: 'Machine',
     fields: { appType: 'machine' },
-    next: ({ issuer, id }) =>
-      `curl -u "${id}:$CLIENT_SECRET" -d grant_type=client_credentials ${issuer}/oidc/token`,
+    next: fillIn(NEXT_STEPS.machine),
   },
   mcp: {
     name: 'MCP client',
@@ -55,7 +61,7 @@ export const CLIENT_TEMPLATES = {
   device: {
     name: 'Device',
     fields: { appType: 'native' },
-    next: ({ issuer, id }) => `curl -d client_id=${id} -d scope="openid profile" ${issuer}/oidc/device`,
+    next: fillIn(NEXT_STEPS.device),
   },
   fapi2: {
     name: 'FAPI 2.0 client',
@@ -77,11 +83,17 @@ const TEMPLATE_BY_APP_TYPE: Record<string, TemplateName> = {
 }
 
 /** What to do next with a new client, by its template or else its app type. */
-export function describeNextStep(tenant: string, client: Client, template: TemplateName | undefined): string {
+export function describeNextStep(
+  tenant: string,
+  client: Client,
+  secret: string | null,
+  template: TemplateName | undefined,
+): string {
   const { next }: Template = CLIENT_TEMPLATES[template ?? TEMPLATE_BY_APP_TYPE[client.appType] ?? 'web']
   return next({
     issuer: issuerOf(tenant),
     id: client.id,
+    secret,
     callback: client.callbacks[0] ?? 'https://app.example.com/callback',
   })
 }

@@ -79,7 +79,7 @@ const createCommand = defineDatabaseCommand({
     const issuer = issuerOf(ctx.tenant)
     const lines = [['issuer', issuer], ['id', client.id], ...(secret ? [['secret', secret]] : [])]
     return {
-      text: `${formatTable(lines)}\n\nNext:\n${describeNextStep(ctx.tenant, client, template)}`,
+      text: `${formatTable(lines)}\n\nNext:\n${describeNextStep(ctx.tenant, client, secret, template)}`,
       json: { ...toClientOutput(client), secret, issuer },
     }
   },

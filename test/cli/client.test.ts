@@ -18,7 +18,7 @@ const test = base.extend(
 describe('vestibule client create', () => {
   test.for([
     ['spa', { appType: 'single-page', callbacks: [CALLBACK] }, 'UserManager'],
-    ['web', { appType: 'web', callbacks: [CALLBACK] }, 'process.env.CLIENT_SECRET'],
+    ['web', { appType: 'web', callbacks: [CALLBACK] }, 'CLIENT_SECRET='],
     ['native', { appType: 'native', callbacks: ['http://127.0.0.1/callback'] }, 'client.None()'],
     ['machine', { appType: 'machine', callbacks: [] }, 'grant_type=client_credentials'],
     ['mcp', { appType: 'native', callbacks: ['http://127.0.0.1/callback'] }, 'MCP client'],

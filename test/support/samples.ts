@@ -9,10 +9,10 @@ export type Sample = {
   text: string
 }
 
-/** The documents with samples for readers. */
+/** The documents with samples for readers. Those of docs/quickstarts are examples, which `npm run examples` runs. */
 export const listDocuments = (): string[] => {
-  const docs = readdirSync('docs', { recursive: true, encoding: 'utf8' }).filter((name) =>
-    name.endsWith('.md'),
+  const docs = readdirSync('docs', { recursive: true, encoding: 'utf8' }).filter(
+    (name) => name.endsWith('.md') && !name.startsWith('quickstarts/'),
   )
   return ['README.md', 'CONTRIBUTING.md', ...docs.map((name) => `docs/${name}`).sort()]
 }

@@ -319,6 +319,9 @@ export const DE: Words = {
   'Its metadata document': 'Ihrem Metadaten-Dokument',
   'You may not create applications': 'Sie dürfen keine Anwendungen erstellen',
   'People see it when they sign in.': 'Man sieht ihn bei der Anmeldung.',
+  Commands: 'Befehle',
+  'No test has run this snippet. The others are run.':
+    'Kein Test hat dieses Beispiel ausgeführt. Die anderen werden ausgeführt.',
   'Built with': 'Gebaut mit',
   'Something else': 'Etwas anderem',
   Create: 'Erstellen',

@@ -46,7 +46,7 @@ export function NewApplicationScreen() {
       </div>
     )
   if (created) return <Connected created={created} kind={kind} framework={framework} />
-  const offered = SNIPPETS.filter(({ kinds }) => kinds.includes(kind))
+  const offered = SNIPPETS.filter((snippet) => snippet.kind === kind)
   const chosen = framework === OTHER ? undefined : (offered.find(({ id }) => id === framework) ?? offered[0])
   const isRedirected = kind !== 'device' && kind !== 'machine'
   const submit = (event: FormEvent<HTMLFormElement>) => {

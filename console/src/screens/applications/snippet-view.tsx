@@ -3,6 +3,7 @@ import { deployment } from '../../config.ts'
 import { t } from '../../words/words.ts'
 import { CodeBlock } from './code-block.tsx'
 import type { Kind } from './kinds.ts'
+import { fillIn } from './snippet-text.ts'
 import { SNIPPETS } from './snippets.ts'
 
 /** How an application of a kind signs users in, for a framework that the person chooses. */
@@ -18,7 +19,7 @@ export function SnippetView({
   initial?: string | undefined
 }) {
   const id = useId()
-  const offered = SNIPPETS.filter((snippet) => snippet.kinds.some((kind) => kinds.includes(kind)))
+  const offered = SNIPPETS.filter(({ kind }) => kinds.includes(kind))
   const [chosen, setChosen] = useState(initial)
   const snippet = offered.find((known) => known.id === chosen) ?? offered[0]
   if (!snippet) return null
@@ -40,8 +41,10 @@ export function SnippetView({
           ))}
         </select>
       </div>
-      {snippet.files.map(({ name, write }) => (
-        <CodeBlock key={`${snippet.id} ${name}`} name={name} code={write(facts)} />
+      {snippet.isUntried && <p className="hint">{t('No test has run this snippet. The others are run.')}</p>}
+      <CodeBlock name={t('Commands')} code={fillIn(snippet.commands, facts)} />
+      {snippet.files.map(({ name, text }) => (
+        <CodeBlock key={`${snippet.id} ${name}`} name={name} code={fillIn(text, facts)} />
       ))}
     </section>
   )

@@ -1,0 +1,55 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { EXAMPLES, FOLDER } from '../../tools/examples/catalog.ts'
+import { type DemoServer, Trial } from '../../tools/examples/runner.ts'
+import { describeTrial, install } from '../../tools/examples/trials.ts'
+import { launchBrowser, noBrowser } from '../support/browser.ts'
+import { freePort, type ServerProcess, startServer } from '../support/process.ts'
+
+/** Examples whose packages this checkout has. `npm run examples` runs the others too. */
+const LENT = ['react', 'native', 'device', 'device-curl', 'machine-curl', 'machine']
+const examples = EXAMPLES.filter(({ id }) => LENT.includes(id))
+
+const readPackages = (folder: string): Record<string, string> => {
+  const { dependencies, devDependencies } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
+  return { ...dependencies, ...devDependencies }
+}
+
+describe.skipIf(noBrowser)('the examples', () => {
+  let process: ServerProcess
+  let server: DemoServer
+  let browser: Browser
+  beforeAll(async () => {
+    const { DATA_DIR = '', ENCRYPTION_KEY, DATABASE_URL, REDIS_URL, REDIS_PREFIX } = globalThis.process.env
+    const port = await freePort()
+    const origin = `http://localhost:${port}`
+    const env = { DATA_DIR, ENCRYPTION_KEY, DATABASE_URL, REDIS_URL, REDIS_PREFIX, PORT: String(port) }
+    process = await startServer({ ...env, DEMO: '1' })
+    browser = await launchBrowser()
+    const { clients } = JSON.parse(readFileSync(join(DATA_DIR, 'demo.json'), 'utf8'))
+    server = { origin, issuer: `${origin}/demo`, backend: clients.backend }
+  }, 90_000)
+  afterAll(async () => {
+    await browser?.close()
+    await process?.kill()
+  })
+
+  test.concurrent.for(examples)('$id signs in a user', { timeout: 90_000 }, async (example) => {
+    const { fields, attempt } = describeTrial(example)
+    const trial = await Trial.prepare(server, browser, example, fields)
+    try {
+      await install(trial, true)
+      await attempt(trial)
+    } finally {
+      await trial.close()
+    }
+  })
+})
+
+test.for(LENT.filter((id) => !id.endsWith('curl')))('%s has the versions of this checkout', (id) => {
+  const own = { ...readPackages('.'), ...readPackages('console') }
+  for (const [name, version] of Object.entries(readPackages(join(FOLDER, id))))
+    expect(own[name]).toBe(version)
+})
