@@ -38,7 +38,6 @@ async function expectFinished(page: Page, name: string, isScripted: boolean): Pr
 const VIEWS = [
   ['phone-light', { viewport: { width: 375, height: 812 }, colorScheme: 'light', javaScriptEnabled: false }],
   ['phone-dark', { viewport: { width: 375, height: 812 }, colorScheme: 'dark' }],
-  ['desktop-dark', { viewport: { width: 1280, height: 800 }, colorScheme: 'dark', javaScriptEnabled: false }],
   ['desktop-light', { viewport: { width: 1280, height: 800 }, colorScheme: 'light' }],
 ] as const
 
