@@ -21,6 +21,7 @@ export const ID_PREFIXES = [
   'event',
   'regtoken',
   'invitation',
+  'bulkjob',
 ] as const
 export type IdPrefix = (typeof ID_PREFIXES)[number]
 

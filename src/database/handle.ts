@@ -205,6 +205,31 @@ export class Tx extends Db {
     this.#state.effects.set(`${this.tenant} ${key}`, effect)
   }
 
+  /**
+   * The database of a function that makes transactions, all within this one: each is a savepoint, so that one that throws
+   * leaves the others.
+   */
+  join(): Handle {
+    const { client, effects } = this.#state
+    return new JoinedHandle(this, {
+      send: (query) => this.send(query),
+      runPart: async (work) => {
+        const known = new Map(effects)
+        await client.query('SAVEPOINT part')
+        try {
+          const result = await work(this)
+          await client.query('RELEASE SAVEPOINT part')
+          return result
+        } catch (error) {
+          await client.query('ROLLBACK TO SAVEPOINT part')
+          effects.clear()
+          for (const [key, effect] of known) effects.set(key, effect)
+          throw error
+        }
+      },
+    })
+  }
+
   /** The transaction for another tenant, which tenant `system` creates or deletes. */
   forTenant(tenant: string): Tx {
     if (this.tenant !== SYSTEM_TENANT) throw new TenantGuardError('Tx', 'forTenant', 'it is not of system')
@@ -216,5 +241,37 @@ export class Tx extends Db {
     if (query instanceof KnownQuery || query instanceof BoundedQuery)
       return readRows(query, (sent) => client.query(sent as pg.Submittable))
     return (await client.query<never>(query)).rows
+  }
+}
+
+type JoinedTransaction = {
+  send: (query: SqlQuery) => Promise<never[]>
+  runPart: <Result>(work: (tx: Tx) => Promise<Result>) => Promise<Result>
+}
+
+class JoinedHandle extends Handle {
+  readonly #tx: Tx
+  readonly #joined: JoinedTransaction
+
+  constructor(tx: Tx, joined: JoinedTransaction) {
+    super({ tenant: tx.tenant })
+    this.#tx = tx
+    this.#joined = joined
+  }
+
+  override get prisma(): TenantPrisma {
+    return this.#tx.prisma
+  }
+
+  override afterCommit(key: string, effect: () => void): void {
+    this.#tx.afterCommit(key, effect)
+  }
+
+  override transaction<Result>(work: (tx: Tx) => Promise<Result>): Promise<Result> {
+    return this.#joined.runPart(work)
+  }
+
+  protected override send(query: SqlQuery): Promise<never[]> {
+    return this.#joined.send(query)
   }
 }

@@ -260,6 +260,20 @@ export const EVENTS = {
     ['userId'],
     z.strictObject({ roles: z.string() }),
   ),
+  'bulk_job.started': event(
+    'A change of so many users was started. Each change has events of its own, with the request id of this one.',
+    ['bulkJobId', 'clientId?'],
+    z.strictObject({ action: z.string(), roles: z.string().optional(), users: z.int() }),
+  ),
+  'bulk_job.finished': event(
+    'A change of many users ended: it was `completed`, `canceled`, or `stopped` because the caller may not do this any more.',
+    ['bulkJobId'],
+    z.strictObject({
+      status: z.enum(['completed', 'canceled', 'stopped']),
+      done: z.int(),
+      failed: z.int(),
+    }),
+  ),
   'tenant.created': event('A tenant was created.', ['tenantId']),
   'tenant.updated': event('Settings of the tenant of the log changed.', []),
   'tenant.deleted': event('A tenant was deleted.', ['tenantId']),

@@ -85,6 +85,9 @@ const getTypeName = (shape: z.ZodType): string | undefined => {
 
 const objectTypes = new Map<string, unknown>()
 
+/** Makes a type that of the shapes of this name. */
+export const registerType = (name: string, type: unknown): void => void objectTypes.set(name, type)
+
 /** The type of an object shape with an id, which is the name of the type. */
 function getObjectType(shape: z.ZodObject, id: string, direction: Direction): unknown {
   const known = objectTypes.get(id)

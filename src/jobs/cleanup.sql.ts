@@ -37,6 +37,7 @@ const DELETE_STATEMENTS = {
   UsedProof: buildDeleteBatchSql('UsedProof', 'expiresAt'),
   Invitation: buildDeleteBatchSql('Invitation', 'expiresAt'),
   RegistrationToken: buildDeleteBatchSql('RegistrationToken', 'expiresAt'),
+  BulkJob: buildDeleteBatchSql('BulkJob', 'createdAt', '"finishedAt" < :before'),
   SigningKey: buildDeleteBatchSql('SigningKey', 'expiresAt'),
   Grant: buildDeleteBatchSql('Grant', 'expiresAt'),
   // The end of a session that is not marked as ended has not been recorded yet.

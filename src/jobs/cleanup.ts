@@ -58,6 +58,8 @@ const RETENTION_MS: Record<CleanupTable, number> = {
   Passcode: DAY_MS,
   // As long as a cookie marks a browser as known.
   KnownDevice: KNOWN_DEVICE_DAYS * DAY_MS,
+  // Its failures are deleted with it.
+  BulkJob: 7 * DAY_MS,
   DailyCount: MAX_DAYS * DAY_MS,
   // Every process has read them long before.
   RowChange: DAY_MS,

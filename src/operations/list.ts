@@ -6,7 +6,7 @@ import { CURSOR_ARGS, connectionField, PAGE_ARGS } from '../graphql/connection.t
 import type { GraphQLContext } from '../graphql/context.ts'
 import { withScope } from '../graphql/field-access.ts'
 import { buildNodeQuery, getNodeFields } from '../graphql/node-selection.ts'
-import { buildInputFields, getEnumType } from '../graphql/shape-fields.ts'
+import { buildInputFields, getEnumType, registerType } from '../graphql/shape-fields.ts'
 import type { RestRequest, RestRoute } from '../rest/route.ts'
 import { direction } from '../schema/input-shapes.ts'
 import { directionShape, type Order } from '../schema/lists.ts'
@@ -37,11 +37,15 @@ const createListRoute = <Row>(
     toPageEnvelope(ctx, await readPage(ctx, request), members, (row) => toBody(ctx, row)),
 })
 
-const defineFilterType = (typeName: string, members: string, { shape }: ListFilter) =>
-  builder.inputType(`${typeName}Filter`, {
+const defineFilterType = (typeName: string, members: string, { shape }: ListFilter) => {
+  const name = `${typeName}Filter`
+  const type = builder.inputType(name, {
     description: shape.meta()?.description ?? `Only ${members} that match all members.`,
     fields: (t: InputFields) => buildInputFields(t, shape.shape),
   })
+  registerType(name, type)
+  return type
+}
 
 const createDirectionOptions = () => ({
   type: getEnumType(direction),

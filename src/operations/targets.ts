@@ -25,6 +25,7 @@ const KINDS = {
   credentialId: withPrefix('cred', 'credential'),
   invitationId: withPrefix('invitation'),
   registrationTokenId: withPrefix('regtoken', 'registration token'),
+  bulkJobId: withPrefix('bulkjob', 'bulk job'),
   clientId: { description: 'Id of the client.', require: requireClientId, parse: parseClientPathId },
   idpId: { description: 'Id of the identity provider.', require: requireIdpId, parse: (segment) => segment },
   slug: { description: 'Slug of the tenant.', require: (id) => id, parse: (segment) => segment },

@@ -23,6 +23,7 @@ const PATH_PARAMETERS: Record<string, { shape: z.ZodType; description: string }>
   },
   registrationTokenId: { shape: createIdShape('regtoken'), description: 'Id of the registration token.' },
   invitationId: { shape: createIdShape('invitation'), description: 'Id of the invitation.' },
+  bulkJobId: { shape: createIdShape('bulkjob'), description: 'Id of the bulk job.' },
   idpId: {
     shape: z.string().meta({ example: 'google', pattern: IDP_ID_PATTERN }),
     description: 'Id of the identity provider.',

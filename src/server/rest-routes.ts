@@ -1,4 +1,5 @@
 import { accountOperations } from '../account/account.operations.ts'
+import { bulkJobOperations } from '../bulk/bulk-jobs.operations.ts'
 import { clientOperations } from '../clients/clients.operations.ts'
 import { consentOperations } from '../consents/consents.operations.ts'
 import { credentialOperations } from '../credentials/credentials.operations.ts'
@@ -24,6 +25,7 @@ import { userOperations } from '../users/users.operations.ts'
 export const restRoutes: readonly RestRoute[] = [
   ...userOperations,
   ...bulkRoutes,
+  ...bulkJobOperations,
   ...roleOperations,
   ...accountOperations,
   ...sessionOperations,

@@ -6,6 +6,7 @@ import { openLocations } from '../core/network/ip-location.ts'
 import { isTransientError } from '../core/transient-errors.ts'
 import { verifyMailServer } from '../delivery/mail.ts'
 import { startAccountDeletions } from '../jobs/account-deletions.ts'
+import { startBulkJobs } from '../jobs/bulk-jobs.ts'
 import { startCleanup } from '../jobs/cleanup.ts'
 import { startDailyCounts } from '../jobs/daily-counts.ts'
 import { startKeyRotation } from '../jobs/key-schedule.ts'
@@ -68,6 +69,7 @@ async function startServer(schema: Promise<SentSchema>, createApp: CreateApp): P
     startDailyCounts(),
   ]
   const stopDeliveries = startLogoutDeliveries()
+  const stopBulkJobs = startBulkJobs()
   const { port } = await app.listen()
   const stopMetrics = await startMetricsServer()
   if (!cluster.isWorker || cluster.worker?.id === 1) process.stdout.write(formatBanner(report, port))
@@ -83,7 +85,7 @@ async function startServer(schema: Promise<SentSchema>, createApp: CreateApp): P
     setTimeout(() => process.exit(1), EXIT_TIMEOUT_MS).unref()
     for (const stop of stopRepeated) stop()
     stopMetrics()
-    await Promise.all([app.close(), stopDeliveries()])
+    await Promise.all([app.close(), stopDeliveries(), stopBulkJobs()])
     await closeRuntime()
     process.exit(0)
   }

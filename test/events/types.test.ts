@@ -53,6 +53,8 @@ const DETAILS: { [Type in EventType as null extends EventDetail<Type> ? never : 
   'user.terms_accepted': { version: '2026-11' },
   'user.deletion_requested': { due_at: new Date().toISOString() },
   'role.changed': { roles: 'admin support' },
+  'bulk_job.started': { action: 'add-roles', roles: 'support', users: 12 },
+  'bulk_job.finished': { status: 'canceled', done: 7, failed: 1 },
   'session.started': { kind: 'browser' },
   'session.refreshed': { rotated: false },
   'session.ended': { reason: 'logout' },

@@ -39,6 +39,7 @@ const NOTHING: CleanupReport = {
   PushedRequest: 0,
   DeviceCode: 0,
   UsedProof: 0,
+  BulkJob: 0,
   Invitation: 0,
   RegistrationToken: 0,
   SigningKey: 0,

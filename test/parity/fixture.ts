@@ -1,3 +1,4 @@
+import { bulkUpdateUsers } from '../../src/bulk/bulk-jobs.ts'
 import { createClient } from '../../src/clients/clients.ts'
 import { type Ctx, createPlatformCtx } from '../../src/context/context.ts'
 import { newId } from '../../src/core/crypto.ts'
@@ -30,6 +31,7 @@ export type Fixture = {
   idpId: string
   registrationTokenId: string
   invitationId: string
+  bulkJobId: string
   /** A passcode that was sent to EMAIL. */
   code: string
   upstream: Upstream
@@ -97,6 +99,7 @@ export async function createFixture(upstream: Upstream): Promise<Fixture> {
   const sentAt = new Date(Date.now() - 60_000)
   const input = { email: 'guest@parity.example', roles: ['support'] }
   const invitation = await createInvitation(ctx, input, sentAt)
+  const bulkJob = await bulkUpdateUsers(ctx, { action: 'unlock', userIds: [user.id] })
   await sendPasscode(ctx, 'email', { to: EMAIL })
   const code = /\b\d{6}\b/.exec(listInboxMessages(EMAIL)[0]?.body ?? '')?.[0] ?? ''
   return {
@@ -111,6 +114,7 @@ export async function createFixture(upstream: Upstream): Promise<Fixture> {
     idpId: 'acme',
     registrationTokenId: registrationToken.id,
     invitationId: invitation.id,
+    bulkJobId: bulkJob.id,
     code,
     upstream,
   }

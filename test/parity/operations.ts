@@ -1,4 +1,5 @@
 import type { Call } from './call.ts'
+import { BULK_JOB_OPERATIONS } from './operations/bulk-jobs.ts'
 import { CLIENT_OPERATIONS } from './operations/clients.ts'
 import { CONSENT_OPERATIONS } from './operations/consents.ts'
 import { CREDENTIAL_OPERATIONS } from './operations/credentials.ts'
@@ -24,4 +25,5 @@ export const OPERATIONS: Record<string, Call[]> = {
   ...TENANT_OPERATIONS,
   ...LOOKUP_OPERATIONS,
   ...DAILY_COUNT_OPERATIONS,
+  ...BULK_JOB_OPERATIONS,
 }

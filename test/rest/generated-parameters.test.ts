@@ -65,7 +65,9 @@ describe('a query', () => {
   test.for(listParameters('query'))(
     'of %s is rejected for exactly the parameters that the document rejects',
     async ([, { method, path, parameters }], { tenant, person }) => {
-      const target = path.replace('{userId}', person.id)
+      const target = path
+        .replace('{userId}', person.id)
+        .replace('{bulkJobId}', 'bulkjob_01m7xeb1sbendby702xerkqv3p')
       // The unknown parameter keeps the operation from being executed.
       const findFields = async (query: Record<string, string>): Promise<string[]> => {
         const search = new URLSearchParams({ ...query, unknownParameter: '1' })

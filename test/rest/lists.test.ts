@@ -1,4 +1,5 @@
 import { describe, expect } from 'vitest'
+import { bulkUpdateUsers } from '../../src/bulk/bulk-jobs.ts'
 import type { RestRoute } from '../../src/rest/route.ts'
 import { restRoutes } from '../../src/server/rest-routes.ts'
 import { createUser } from '../../src/users/users.ts'
@@ -142,8 +143,12 @@ describe('every list', () => {
       const { id } = await createUser(ctx, {})
       const owner = route.scope.startsWith('tenants:') ? 'system' : tenant
       const bearer = await tokenFor(owner, [route.scope])
+      const job = path.includes(':bulkJobId')
+        ? await bulkUpdateUsers(ctx, { action: 'lock', userIds: [id] })
+        : null
+      const target = path.replace(':userId', id).replace(':bulkJobId', job?.id ?? '')
       const read = (query: string) =>
-        rest('GET', `${path.replace(':userId', id)}${query}`, undefined, { tenant: owner, token: bearer })
+        rest('GET', `${target}${query}`, undefined, { tenant: owner, token: bearer })
       const byCursor = route.paged === 'by-cursor'
       for (const query of [
         '',
@@ -154,7 +159,7 @@ describe('every list', () => {
         const { status, headers, body } = await read(query)
         expect([query, status]).toEqual([query, 200])
         expect(body.pageSize).toBe(Number(/pageSize=(\d+)/.exec(query)?.[1] ?? 50))
-        expect(linksIn(headers).first).toContain(`/${owner}/api/v1${path.replace(':userId', id)}`)
+        expect(linksIn(headers).first).toContain(`/${owner}/api/v1${target}`)
         if (byCursor) continue
         for (const name of ['page', 'pageSize', 'totalSize']) expect(body[name]).toEqual(expect.any(Number))
       }

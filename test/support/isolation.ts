@@ -8,6 +8,7 @@ import {
   isListType,
   isNonNullType,
 } from 'graphql'
+import { bulkUpdateUsers } from '../../src/bulk/bulk-jobs.ts'
 import { createClient } from '../../src/clients/clients.ts'
 import { createPlatformCtx } from '../../src/context/context.ts'
 import { newId } from '../../src/core/crypto.ts'
@@ -47,6 +48,7 @@ export type PopulatedTenant = {
   idpUserId: string
   registrationTokenId: string
   invitationId: string
+  bulkJobId: string
   email: string
   phoneNumber: string
 }
@@ -54,7 +56,14 @@ export type PopulatedTenant = {
 /** The ids that a request names. */
 export type Ids = Pick<
   PopulatedTenant,
-  'userId' | 'sessionId' | 'clientId' | 'credentialId' | 'idpId' | 'registrationTokenId' | 'invitationId'
+  | 'userId'
+  | 'sessionId'
+  | 'clientId'
+  | 'credentialId'
+  | 'idpId'
+  | 'registrationTokenId'
+  | 'invitationId'
+  | 'bulkJobId'
 > &
   Partial<PopulatedTenant>
 
@@ -67,6 +76,7 @@ export const UNKNOWN_IDS: Ids = {
   idpId: 'nobody',
   registrationTokenId: 'regtoken_01m7xeb1sbendby702xerkqv3p',
   invitationId: 'invitation_01m7xeb1sbendby702xerkqv3p',
+  bulkJobId: 'bulkjob_01m7xeb1sbendby702xerkqv3p',
 }
 
 async function startApiSession(tenant: string, userId: string) {
@@ -109,11 +119,13 @@ async function populateTenant(tenant: string): Promise<PopulatedTenant> {
   const { id: idpUserId } = await addIdpUser(ctx, user.id, idpId, { externalId: 'ada' })
   const { registrationToken } = await createRegistrationToken(ctx, { note: 'Partner' })
   const invitation = await createInvitation(ctx, { email: `guest@${tenant}.example` })
+  const bulkJob = await bulkUpdateUsers(ctx, { action: 'unlock', userIds: [user.id] })
   return {
     tenant,
     token: await tokenFor(tenant),
     registrationTokenId: registrationToken.id,
     invitationId: invitation.id,
+    bulkJobId: bulkJob.id,
     credentialId: await createCredential(tenant, user.id),
     idpId,
     idpUserId,

@@ -1,0 +1,137 @@
+import { Conflict, NotFound, RateLimited } from '../core/errors.ts'
+import { CURSOR_ARGS, connectionField } from '../graphql/connection.ts'
+import { withScope } from '../graphql/field-access.ts'
+import { Node, registerNode } from '../graphql/node.graphql.ts'
+import { defineObjectType } from '../graphql/shape-fields.ts'
+import { defineList, defineNestedList } from '../operations/list.ts'
+import { defineMutation } from '../operations/mutation.ts'
+import { defineLookup } from '../operations/query.ts'
+import { defineResource } from '../operations/resource.ts'
+import type { RestRoute } from '../rest/route.ts'
+import { encodeIdCursor } from '../schema/page.ts'
+import { UserRef } from '../users/users.graphql.ts'
+import '../users/users.operations.ts'
+import { BulkFailureShape, BulkJobShape, BulkUserUpdate } from './bulk-jobs.fields.ts'
+import {
+  type BulkFailure,
+  type BulkJob,
+  bulkUpdateUsers,
+  cancelBulkJob,
+  findBulkJobs,
+  getBulkJob,
+  listBulkJobFailures,
+  listBulkJobs,
+  revokeClientAccess,
+  toBulkJobListName,
+} from './bulk-jobs.ts'
+
+const FAILURE = defineResource<BulkFailure>({
+  member: 'failure',
+  ref: defineObjectType<BulkFailure>(
+    BulkFailureShape,
+    withScope('users:read', 'A user whom a bulk job could not change, and why.'),
+    (t) => ({
+      user: t.field({
+        type: UserRef,
+        nullable: true,
+        description: 'The user; null for one who does not exist.',
+        resolve: ({ userId }, _args, { loaders }) => loaders.user.load(userId),
+      }),
+    }),
+  ),
+  scope: 'users:read',
+  shape: BulkFailureShape,
+})
+
+const BULK_JOB = defineResource<BulkJob>({
+  member: 'bulkJob',
+  ref: defineObjectType<BulkJob>(
+    BulkJobShape,
+    {
+      ...withScope('users:read', 'A change of many users that is made in the background.'),
+      interfaces: [Node],
+    },
+    (t) => ({
+      failures: t.field({
+        ...connectionField(FAILURE.getConnection() as never),
+        description: 'The users whom it could not change, in order of id.',
+        args: CURSOR_ARGS,
+        resolve: ({ id }, args, { ctx }) => listBulkJobFailures(ctx, id, args) as never,
+      }),
+    }),
+  ),
+  scope: 'users:read',
+  shape: BulkJobShape,
+  toCursor: ({ tenant }, { id }) => encodeIdCursor(toBulkJobListName(tenant), id),
+})
+
+registerNode('bulkjob', {
+  ref: BULK_JOB.ref,
+  scope: BULK_JOB.scope,
+  load: (id, { loaders }) => loaders.over(findBulkJobs).load(id),
+})
+
+export const bulkJobOperations: readonly RestRoute[] = [
+  ...defineMutation({
+    name: 'bulkUpdateUsers',
+    summary:
+      'Starts a change of up to 1000 users by their ids, or of all that match a filter. Each user is changed as by the single operation; the account of the caller is not.',
+    scope: 'users:write',
+    isCreation: true,
+    input: BulkUserUpdate,
+    errors: [RateLimited],
+    output: { bulkJob: BULK_JOB },
+    rest: {
+      method: 'POST',
+      path: '/bulk-jobs',
+      status: 201,
+      location: ({ id }) => `/bulk-jobs/${id}`,
+    },
+    run: async (ctx, _ids, input) => ({ bulkJob: await bulkUpdateUsers(ctx, input) }),
+  }),
+  ...defineMutation({
+    name: 'revokeClientAccess',
+    summary:
+      'Starts the end of all sessions of a client and the revocation of all its grants, user by user. Users stay signed in to the tenant.',
+    scope: 'clients:write',
+    targets: ['clientId'],
+    errors: [NotFound, RateLimited],
+    output: { bulkJob: BULK_JOB },
+    rest: { method: 'DELETE', path: '/clients/:clientId/access' },
+    run: async (ctx, { clientId }) => ({ bulkJob: await revokeClientAccess(ctx, clientId) }),
+  }),
+  ...defineList({
+    name: 'listBulkJobs',
+    summary: 'The bulk jobs of the last week, oldest first.',
+    resource: BULK_JOB,
+    path: '/bulk-jobs',
+    run: listBulkJobs,
+  }),
+  ...defineLookup({
+    name: 'getBulkJob',
+    field: 'bulkJob',
+    summary: 'A bulk job.',
+    resource: BULK_JOB,
+    target: 'bulkJobId',
+    path: '/bulk-jobs/:bulkJobId',
+    run: getBulkJob,
+  }),
+  ...defineNestedList({
+    name: 'listBulkJobFailures',
+    summary: 'The users whom a bulk job could not change, in order of id.',
+    resource: FAILURE,
+    target: 'bulkJobId',
+    path: '/bulk-jobs/:bulkJobId/failures',
+    run: listBulkJobFailures,
+  }),
+  ...defineMutation({
+    name: 'cancelBulkJob',
+    summary: 'Cancels a bulk job. Users that were changed by then stay so.',
+    scope: 'users:write',
+    targets: ['bulkJobId'],
+    errors: [NotFound, Conflict],
+    output: { bulkJob: BULK_JOB },
+    rest: { method: 'DELETE', path: '/bulk-jobs/:bulkJobId' },
+    run: async (ctx, { bulkJobId }) => ({ bulkJob: await cancelBulkJob(ctx, bulkJobId) }),
+  }),
+]
