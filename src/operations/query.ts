@@ -79,6 +79,56 @@ export function defineLookup<Row>({
 
 type Shapes = Record<string, z.ZodType>
 
+/** Declares an object that is computed from its arguments: the query, and the route. */
+export function defineComputation<Row extends object>({
+  name,
+  summary,
+  scopes: [scope, ...otherScopes],
+  args,
+  ref,
+  cost,
+  response,
+  toBody,
+  path,
+  run,
+}: Declared & {
+  /** The scopes of which one is required. */
+  scopes: readonly [Scope, ...Scope[]]
+  /** The arguments of GraphQL and the parameters of REST, which the service validates. */
+  args: z.ZodObject
+  ref: ObjectRef<GraphQLTypes, Row>
+  /** What the field costs, in fields. */
+  cost: number
+  response: z.ZodObject
+  toBody: (ctx: Ctx, row: Row) => object
+  path: string
+  run: (ctx: Ctx, given: unknown) => Promise<Row>
+}): readonly RestRoute[] {
+  builder.queryField(name, (t) =>
+    t.field({
+      ...withAnyScope([scope, ...otherScopes], summary),
+      type: ref as never,
+      nullable: true,
+      complexity: cost,
+      args: builder.args((t) => buildInputFields(t as never, args.shape as Shapes)) as never,
+      resolve: (_root, given, { ctx }) => run(ctx, given) as never,
+    }),
+  )
+  return [
+    {
+      method: 'GET',
+      path,
+      operationId: name,
+      summary,
+      scope,
+      otherScopes,
+      query: args,
+      response,
+      handle: async (ctx, { query }) => toBody(ctx, await run(ctx, query)),
+    },
+  ]
+}
+
 /** Declares a list without pages, whose items are computed from its arguments: the query, and the route. */
 export function defineComputedList<Row extends object>({
   name,

@@ -27,10 +27,15 @@ const RESERVED_SHARE = 0.2
 
 const EVENT_BYTES = 600
 
-function assertCountry(number: string, countries: string[], field: string): void {
-  if (countries.length === 0) return
+/** Whether text messages are sent to a number; to numbers of all countries if none is named. */
+export function isPermittedNumber(number: string, countries: readonly string[]): boolean {
+  if (countries.length === 0) return true
   const possible = listPossibleCountries(number)
-  if (possible.length > 0 && possible.every((country) => countries.includes(country))) return
+  return possible.length > 0 && possible.every((country) => countries.includes(country))
+}
+
+function assertCountry(number: string, countries: string[], field: string): void {
+  if (isPermittedNumber(number, countries)) return
   countLimited('smsCountry')
   throw new InvalidInput([
     { field, description: 'is a number of a country to which this tenant sends no text messages' },

@@ -10,6 +10,7 @@ import { idpOperations } from '../idps/idps.operations.ts'
 import { invitationOperations } from '../invitations/invitations.operations.ts'
 import { keyOperations } from '../keys/key-rotation.operations.ts'
 import { lookupOperations } from '../lookup/lookup.operations.ts'
+import { explanationOperations } from '../oidc/explain/explain-sign-in.operations.ts'
 import { passcodeOperations } from '../passcodes/passcodes.operations.ts'
 import { signInLimitOperations } from '../passcodes/sign-in-limits.operations.ts'
 import { registrationTokenOperations } from '../registration/registration-tokens.operations.ts'
@@ -44,4 +45,5 @@ export const restRoutes: readonly RestRoute[] = [
   ...eventOperations,
   ...dailyCountOperations,
   ...lookupOperations,
+  ...explanationOperations,
 ]

@@ -111,7 +111,7 @@ const FLOORS = [
 /** The floors inside `oidc/`. */
 const OIDC_FLOORS = [
   ['oidc.routes.ts'],
-  ['discovery'],
+  ['discovery', 'explain'],
   ['grants'],
   ['device'],
   ['signin', 'logout'],

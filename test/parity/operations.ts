@@ -4,6 +4,7 @@ import { CLIENT_OPERATIONS } from './operations/clients.ts'
 import { CONSENT_OPERATIONS } from './operations/consents.ts'
 import { CREDENTIAL_OPERATIONS } from './operations/credentials.ts'
 import { DAILY_COUNT_OPERATIONS } from './operations/daily-counts.ts'
+import { EXPLANATION_OPERATIONS } from './operations/explanations.ts'
 import { IDENTITY_PROVIDER_OPERATIONS } from './operations/identity-providers.ts'
 import { INVITATION_OPERATIONS } from './operations/invitations.ts'
 import { LOOKUP_OPERATIONS } from './operations/lookup.ts'
@@ -24,6 +25,7 @@ export const OPERATIONS: Record<string, Call[]> = {
   ...INVITATION_OPERATIONS,
   ...TENANT_OPERATIONS,
   ...LOOKUP_OPERATIONS,
+  ...EXPLANATION_OPERATIONS,
   ...DAILY_COUNT_OPERATIONS,
   ...BULK_JOB_OPERATIONS,
 }

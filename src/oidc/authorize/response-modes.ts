@@ -10,7 +10,7 @@ export type AuthorizationResponse = ResponseTarget & {
 }
 
 /** The origin of an http or https URI; null for other schemes. */
-function toWebOrigin(uri: string): string | null {
+export function toWebOrigin(uri: string): string | null {
   const { protocol, origin } = URL.canParse(uri) ? new URL(uri) : { protocol: '', origin: '' }
   return protocol === 'https:' || protocol === 'http:' ? origin : null
 }

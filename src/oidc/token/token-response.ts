@@ -13,7 +13,7 @@ import { issueIdToken } from './id-tokens.ts'
  * The claims about the user in an ID token: those that were requested for it (OIDC Core, section 5.5) and, when the
  * client has `idTokenClaims`, those of the granted scopes.
  */
-function buildIdTokenClaims(
+export function buildIdTokenClaims(
   { idTokenClaims }: Pick<CachedClient, 'idTokenClaims'>,
   grant: { claimsUser: ClaimsUserJson | null; scopes: readonly string[]; claims: ClaimsRequest | null },
 ): Record<string, unknown> {

@@ -1,3 +1,4 @@
+import type { CachedTenant } from '../../../access/tenant-cache.ts'
 import { listSignInProviders, type SignInProvider } from '../../../idps/sign-in-providers.ts'
 import {
   ACR_MFA,
@@ -5,12 +6,20 @@ import {
   SIGN_IN_METHODS,
   type SignInMethodName,
 } from '../../../model/sign-in-methods.ts'
+import type { AuthorizationState } from '../../authorize/evaluate-request.ts'
 import { computeProviderAcr } from '../../model/acr.ts'
+import type { PendingRequest } from '../../model/authorize-request.ts'
 import { isAcceptableAcr } from '../../model/claims-request.ts'
-import type { SignInStep } from './sign-in-step.ts'
+
+/** The parts of a sign-in that decide which methods it offers. */
+export type Offering = {
+  call: { tenant: Pick<CachedTenant, 'signInMethods' | 'idps'> }
+  interaction: { request: Pick<PendingRequest, 'claims'> }
+  authorization: Pick<AuthorizationState, 'secondFactor'>
+}
 
 /** Whether the request accepts an `acr`, or that of two factors, which a second factor leads to. */
-const leadsToAcr = ({ interaction, authorization }: SignInStep, acr: string): boolean => {
+const leadsToAcr = ({ interaction, authorization }: Offering, acr: string): boolean => {
   const { claims } = interaction.request
   return (
     isAcceptableAcr(claims, acr) || (authorization.secondFactor.isUsable && isAcceptableAcr(claims, ACR_MFA))
@@ -18,11 +27,11 @@ const leadsToAcr = ({ interaction, authorization }: SignInStep, acr: string): bo
 }
 
 /** The identity providers of the tenant that lead to an `acr` that the request accepts. */
-export const listOfferedProviders = (signIn: SignInStep): SignInProvider[] =>
+export const listOfferedProviders = (signIn: Offering): SignInProvider[] =>
   listSignInProviders(signIn.call.tenant).filter((idp) => leadsToAcr(signIn, computeProviderAcr(idp)))
 
 /** Whether the tenant has a method, and it leads to an `acr` that the request accepts. */
-export function offersMethod(signIn: SignInStep, name: SignInMethodName): boolean {
+export function offersMethod(signIn: Offering, name: SignInMethodName): boolean {
   if (!signIn.call.tenant.signInMethods.includes(name)) return false
   return (
     leadsToAcr(signIn, getMethodAcr(name)) || (name === 'provider' && listOfferedProviders(signIn).length > 0)
@@ -30,7 +39,7 @@ export function offersMethod(signIn: SignInStep, name: SignInMethodName): boolea
 }
 
 /** Whether the first page offers another method than this one. */
-export const offersOtherMethod = (signIn: SignInStep, than: SignInMethodName): boolean =>
+export const offersOtherMethod = (signIn: Offering, than: SignInMethodName): boolean =>
   SIGN_IN_METHODS.some(
     (name) =>
       name !== than &&
