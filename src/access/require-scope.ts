@@ -1,7 +1,15 @@
 import type { Ctx } from '../context/context.ts'
 import { takeChange } from '../coordination/person-budgets.ts'
-import { Forbidden, Unauthenticated } from '../core/errors.ts'
-import { ACCOUNT_SCOPE, type Scope, SYSTEM_SCOPES, SYSTEM_TENANT } from '../core/scopes.ts'
+import { Forbidden, InvalidInput, Unauthenticated } from '../core/errors.ts'
+import {
+  ACCOUNT_SCOPE,
+  getRoleScopes,
+  listRoles,
+  type Role,
+  type Scope,
+  SYSTEM_SCOPES,
+  SYSTEM_TENANT,
+} from '../core/scopes.ts'
 import type { TokenBasis } from './token-status.sql.ts'
 
 /**
@@ -27,6 +35,23 @@ export function requireNoEscalation(ctx: Ctx, wanted: Iterable<Scope>): void {
   const lacking = [...wanted].filter((scope) => !ctx.scopes.has(scope))
   if (lacking.length > 0)
     throw new Forbidden(`This needs scopes that the caller lacks: ${lacking.join(', ')}.`)
+}
+
+/**
+ * Requires that users of the tenant can have the roles, and that the caller has all their scopes. Throws InvalidInput
+ * and Forbidden.
+ */
+export function requireGrantableRoles(ctx: Ctx, roles: readonly Role[]): void {
+  const available = listRoles(ctx.tenant)
+  const missing = roles.filter((role) => !available.includes(role))
+  if (missing.length > 0)
+    throw new InvalidInput(
+      missing.map((role) => ({
+        field: 'roles',
+        description: `${role} exists in tenant ${SYSTEM_TENANT} only`,
+      })),
+    )
+  requireNoEscalation(ctx, getRoleScopes(roles))
 }
 
 /**

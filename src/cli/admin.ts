@@ -14,7 +14,11 @@ const grantCommand = defineDatabaseCommand({
       description: 'E-mail address; the user is created if missing',
     },
     tenant: TENANT_ARG,
-    role: { type: 'string', default: 'admin', description: 'admin, support or auditor' },
+    role: {
+      type: 'string',
+      default: 'admin',
+      description: 'admin, support, auditor or, in tenant system, operator',
+    },
   },
   run: async ({ email, tenant, role }) => {
     const { user, isCreated } = await grantRole(await createTenantCtx(tenant), email, role)
@@ -33,7 +37,11 @@ const inviteCommand = defineDatabaseCommand({
   args: {
     email: { type: 'positional', required: true, description: 'E-mail address of the person' },
     tenant: TENANT_ARG,
-    role: { type: 'string', default: 'admin', description: 'admin, support or auditor' },
+    role: {
+      type: 'string',
+      default: 'admin',
+      description: 'admin, support, auditor or, in tenant system, operator',
+    },
     name: { type: 'string', description: 'Name of the person' },
     link: { type: 'boolean', description: 'Print the link instead of sending it; it gives the role, once' },
   },

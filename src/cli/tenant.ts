@@ -1,10 +1,11 @@
 import { createPlatformCtx } from '../context/context.ts'
 import { issuerOf } from '../core/issuer.ts'
 import { SYSTEM_TENANT } from '../core/scopes.ts'
+import { createTenant } from '../invitations/create-tenant.ts'
 import { MAX_PAGE_SIZE } from '../schema/page.ts'
 import { toSettings, updateSettings } from '../tenants/settings.ts'
 import { listTenants } from '../tenants/tenant-list.ts'
-import { createTenant, deleteTenant, type Tenant } from '../tenants/tenants.ts'
+import { deleteTenant, type Tenant } from '../tenants/tenants.ts'
 import {
   confirmDeletion,
   createTenantCtx,
@@ -43,15 +44,24 @@ const createCommand = defineDatabaseCommand({
     ...SLUG_ARGS,
     'friendly-name': { type: 'string', description: 'Name shown to people' },
     'support-url': { type: 'string', description: 'Where people find help' },
+    administrator: {
+      type: 'string',
+      description: 'E-mail address of a person who is invited with role admin',
+    },
+    'administrator-name': { type: 'string', description: 'Name of that person' },
     ...buildSetArg('settings'),
   },
   run: async (args, members) => {
     const given = { friendlyName: args['friendly-name'], supportUrl: args['support-url'] }
-    const tenant = await createTenant(ctx, { slug: readSlug(args), settings: { ...members, ...given } })
+    const { administrator: email, 'administrator-name': name } = args
+    const administrator = email === undefined && name === undefined ? undefined : { email, name }
+    const settings = { ...members, ...given }
+    const tenant = await createTenant(ctx, { slug: readSlug(args), settings, administrator })
     const { tenantId } = tenant
     const lines = [
       `Created tenant ${tenantId}.`,
       `Issuer: ${issuerOf(tenantId)}`,
+      ...(email ? [`${email} was sent a link to become its administrator.`] : []),
       `Next: vestibule client create --tenant ${tenantId} --template web --callbacks https://app.example.com/callback`,
     ]
     return { text: lines.join('\n'), json: { ...toTenantOutput(tenant), issuer: issuerOf(tenantId) } }

@@ -1,10 +1,8 @@
 import { findClient } from '../access/client-cache.ts'
 import { issuerOf } from '../core/issuer.ts'
 import { listManagementScopes } from '../core/scopes.ts'
+import { CONSOLE_CLIENT_ID } from '../model/console-client.ts'
 import { ensureClient } from './ensure-client.ts'
-
-/** The id of the client of the console in each tenant. */
-export const CONSOLE_CLIENT_ID = 'client_01j0000000e0080000000c0ns0'
 
 /** The path of the console in a tenant, and the start of its URLs. */
 export const getConsoleUrl = (tenant: string): string => `${issuerOf(tenant)}/console`

@@ -66,11 +66,18 @@ export const ROLES = {
   ),
   // The tokens give access to accounts elsewhere.
   auditor: TENANT_SCOPES.filter((scope) => scope.endsWith(':read') && scope !== 'idp_tokens:read'),
+  operator: SYSTEM_SCOPES,
 } as const satisfies Record<string, readonly Scope[]>
 
 export type Role = keyof typeof ROLES
 
 export const ROLE_NAMES = Object.keys(ROLES) as Role[]
+
+/** The roles that users of a tenant can have: `operator` exists in tenant `system` only. */
+export const listRoles = (tenant: string): Role[] => {
+  const available = listManagementScopes(tenant)
+  return ROLE_NAMES.filter((role) => ROLES[role].every((scope) => available.includes(scope)))
+}
 
 /** The union of the scopes of roles. */
 export const getRoleScopes = (roles: readonly string[]): Set<Scope> =>

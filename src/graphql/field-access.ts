@@ -31,10 +31,15 @@ export function withScope(scope: Scope, description: string) {
 const ruleOfAnyScope = (context: GraphQLContext, scopes: readonly Scope[]) =>
   scopes.some((scope) => context.ctx.scopes.has(scope)) ? true : { scope: scopes[0] as Scope }
 
-/** Options of a root field that requires one of the scopes. */
+/** Types call a rule with (parent, context), fields with (parent, args, context). */
+const getRuleContext = (second: object, third: object | undefined): GraphQLContext =>
+  (third ?? second) as GraphQLContext
+
+/** Options of a field or type that requires one of the scopes. */
 export const withAnyScope = (scopes: readonly Scope[], description: string) => ({
   description: `${toSentence(description)} ${formatScopeRule(scopes)}.`,
-  authScopes: (_root: object, _args: object, context: GraphQLContext) => ruleOfAnyScope(context, scopes),
+  authScopes: (_parent: object, second: object, third?: object) =>
+    ruleOfAnyScope(getRuleContext(second, third), scopes),
   extensions: { rule: { scopes } } satisfies AccessRuleExtensions,
 })
 
@@ -51,9 +56,8 @@ export function withScopeOrOwner<Parent extends object>(
   const scopes = typeof scope === 'string' ? [scope] : scope
   return {
     description: `${toSentence(description)} ${formatScopeRule(scopes)}, or ${ownScope} for the caller's own.`,
-    // Types call this with (parent, context), fields with (parent, args, context).
     authScopes: (parent: Parent, second: object, third?: object) => {
-      const context = (third ?? second) as GraphQLContext
+      const context = getRuleContext(second, third)
       return isOwner(context, getOwnerId(parent), ownScope) || ruleOfAnyScope(context, scopes)
     },
     extensions: { rule: { scopes, own: true } } satisfies AccessRuleExtensions,

@@ -3,7 +3,7 @@ import { requireNoEscalation } from '../access/require-scope.ts'
 import { invalidateTenant } from '../access/tenant-cache.ts'
 import type { Ctx } from '../context/context.ts'
 import { InvalidInput, NotFound } from '../core/errors.ts'
-import { getRoleScopes, ROLE_NAMES } from '../core/scopes.ts'
+import { getRoleScopes, listManagementScopes } from '../core/scopes.ts'
 import type { Db, Tx } from '../database/handle.ts'
 import { listInOrder } from '../database/page-query.ts'
 import { createEvent } from '../events/create-event.ts'
@@ -124,8 +124,8 @@ export function listIdentityProviders(ctx: Ctx, args: PageArgs): Promise<Page<Id
  * user has roles that permit more than the caller's scopes.
  */
 async function requireIdpControl(tx: Tx, ctx: Ctx, idpId: string): Promise<void> {
-  const all = getRoleScopes(ROLE_NAMES)
-  if (ctx.actor.kind === 'platform' || [...all].every((scope) => ctx.scopes.has(scope))) return
+  const { actor, tenant, scopes } = ctx
+  if (actor.kind === 'platform' || listManagementScopes(tenant).every((scope) => scopes.has(scope))) return
   requireNoEscalation(ctx, getRoleScopes(await selectLinkedUserRoles(tx, idpId)))
 }
 

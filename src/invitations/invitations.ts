@@ -1,6 +1,6 @@
 import { findClient } from '../access/client-cache.ts'
 import { loadMessageFrame } from '../access/message-tenant.ts'
-import { requireNoEscalation } from '../access/require-scope.ts'
+import { requireGrantableRoles, requireNoEscalation } from '../access/require-scope.ts'
 import { findTenant } from '../access/tenant-cache.ts'
 import type { Ctx } from '../context/context.ts'
 import { takeInvitation } from '../coordination/person-budgets.ts'
@@ -43,7 +43,7 @@ const toOpen = ({ tenant }: Ctx, id: string) => ({ tenantId: tenant, id, accepte
 const toRecipient = (email: string): string => toEmailKey(email) ?? email
 
 /** Counts the mail of an invitation. Throws RateLimited. */
-const takeMail = (ctx: Ctx, email: string): void =>
+export const takeMail = (ctx: Ctx, email: string): void =>
   takeInvitation(ctx, hashAddress(ctx.tenant, toRecipient(email)).toString('base64url'))
 
 /** An invitation with its status. */
@@ -75,7 +75,8 @@ async function findInviterName(ctx: Ctx): Promise<string | null> {
   return (await ctx.db.prisma.user.findUnique({ where, select: { name: true } }))?.name ?? null
 }
 
-async function deliverInvitation(ctx: Ctx, invitation: InvitationRow, uri: string): Promise<void> {
+/** Sends the mail with the link. Throws Unavailable. */
+export async function deliverInvitation(ctx: Ctx, invitation: InvitationRow, uri: string): Promise<void> {
   const { clientId, inviterName, email, expiresAt, locale } = invitation
   const frame = await loadMessageFrame(ctx, locale)
   const client = clientId ? await findClient(ctx.tenant, clientId) : null
@@ -86,41 +87,57 @@ async function deliverInvitation(ctx: Ctx, invitation: InvitationRow, uri: strin
   })
 }
 
+/** What is stored of an invitation, besides what follows from it. */
+type NewInvitation = Pick<InvitationModel, 'email' | 'roles' | 'inviterName'> &
+  Partial<Pick<InvitationModel, 'name' | 'note' | 'locale' | 'clientId'>> & {
+    expiresInSeconds?: number | null | undefined
+  }
+
+/**
+ * Stores an invitation with its event, in a transaction of its tenant, whose settings have the lifetime; returns the link,
+ * which is not stored.
+ */
+export async function insertInvitation(
+  tx: Db,
+  ctx: Ctx,
+  { email, roles, expiresInSeconds, ...given }: NewInvitation,
+  settings: { invitationLifetimeSeconds?: number | null | undefined } | null,
+  now: Date,
+): Promise<{ invitation: InvitationRow; uri: string }> {
+  const token = randomToken()
+  const lifetimeSeconds =
+    expiresInSeconds ?? settings?.invitationLifetimeSeconds ?? INVITATION_LIFETIME_SECONDS.standard
+  const invitation = await tx.prisma.invitation.create({
+    data: {
+      ...given,
+      tenantId: ctx.tenant,
+      id: newId('invitation'),
+      tokenHash: sha256(token),
+      email: email.normalize('NFC'),
+      emailKey: toRecipient(email),
+      roles,
+      sentAt: now,
+      expiresAt: addSeconds(now, lifetimeSeconds),
+      createdAt: now,
+    },
+    omit: HIDDEN_COLUMNS,
+  })
+  await recordEvents(tx, ctx, [
+    createEvent('invitation.created', { invitationId: invitation.id }, { roles: roles.join(' ') }),
+  ])
+  return { invitation, uri: buildInvitationUri(ctx.tenant, token) }
+}
+
 /** Stores an invitation with its event; returns the link, which is not stored. */
 async function storeInvitation(ctx: Ctx, input: unknown, now: Date) {
-  const { email, roles, expiresInSeconds, ...given } = parseInput(InvitationCreate, input)
-  requireNoEscalation(ctx, getRoleScopes(roles))
+  const given = parseInput(InvitationCreate, input)
+  requireGrantableRoles(ctx, given.roles)
   const clientId = given.clientId ?? null
   if (clientId !== null && !(await findClient(ctx.tenant, clientId))) throw new NotFound('client')
-  const token = randomToken()
   const inviterName = await findInviterName(ctx)
   const tenant = await findTenant(ctx.tenant)
-  const lifetimeSeconds =
-    expiresInSeconds ?? tenant?.invitationLifetimeSeconds ?? INVITATION_LIFETIME_SECONDS.standard
-  takeMail(ctx, email)
-  const invitation = await ctx.db.transaction(async (tx) => {
-    const stored = await tx.prisma.invitation.create({
-      data: {
-        ...given,
-        tenantId: ctx.tenant,
-        id: newId('invitation'),
-        tokenHash: sha256(token),
-        email: email.normalize('NFC'),
-        emailKey: toRecipient(email),
-        roles,
-        inviterName,
-        sentAt: now,
-        expiresAt: addSeconds(now, lifetimeSeconds),
-        createdAt: now,
-      },
-      omit: HIDDEN_COLUMNS,
-    })
-    await recordEvents(tx, ctx, [
-      createEvent('invitation.created', { invitationId: stored.id }, { roles: roles.join(' ') }),
-    ])
-    return stored
-  })
-  return { invitation, uri: buildInvitationUri(ctx.tenant, token) }
+  takeMail(ctx, given.email)
+  return ctx.db.transaction((tx) => insertInvitation(tx, ctx, { ...given, inviterName }, tenant, now))
 }
 
 /**

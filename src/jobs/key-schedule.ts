@@ -3,15 +3,13 @@ import { errorMessage } from '../core/error-message.ts'
 import { log } from '../core/log.ts'
 import { addSeconds } from '../core/time.ts'
 import { system } from '../database/system.ts'
-import { addSigningKeys, retireSigningKeys } from '../keys/key-rotation.ts'
+import { addSigningKeys, retireSigningKeys, SIGNING_PERIOD_SECONDS } from '../keys/key-rotation.ts'
 import { lockTenantRow, selectAlgorithms, selectTenantsWithDueKeys } from '../keys/keys.sql.ts'
 import { startRepeatedJob } from './scheduler.ts'
 
 const INTERVAL_MS = 60_000
 /** Maximum number of tenants per run. The next run continues. */
 const BATCH = 500
-/** How long a key signs before its successor does. */
-const SIGNING_PERIOD_SECONDS = 90 * 86_400
 /**
  * How long a successor is published before it signs. It exceeds the time for which relying parties cache
  * keys.

@@ -24,6 +24,8 @@ import { DEFAULT_SIGNING_ALGORITHM, SIGNING_ALGORITHMS, type SigningAlgorithm } 
  * expired (the tokenExpiryTime of a client is at most a day), and an hour for clock skew. See docs/decisions/0033.
  */
 export const RETIRED_PUBLICATION_SECONDS = 86_400 + 3600
+/** How long a key signs before its successor does. */
+export const SIGNING_PERIOD_SECONDS = 90 * 86_400
 /** The maximum clock skew between processes: a key that becomes active this soon may have signed already. */
 const CLOCK_SKEW_SECONDS = 60
 /** Retiring keys of an algorithm. Relying parties may not accept larger key sets. */

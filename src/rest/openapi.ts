@@ -1,6 +1,14 @@
 import { setImmediate } from 'node:timers/promises'
 import { issuerOf } from '../core/issuer.ts'
-import { ROLES, SCOPES, type Scope, SYSTEM_SCOPES, SYSTEM_TENANT } from '../core/scopes.ts'
+import {
+  getRoleScopes,
+  listRoles,
+  ROLE_NAMES,
+  SCOPES,
+  type Scope,
+  SYSTEM_SCOPES,
+  SYSTEM_TENANT,
+} from '../core/scopes.ts'
 import { findDescription } from '../schema/schema-descriptions.ts'
 import { buildErrorResponses } from './openapi-errors.ts'
 import { HEADERS } from './openapi-headers.ts'
@@ -44,7 +52,8 @@ function buildSecuritySchemes(tenant: string) {
   const describeScopes = (isIncluded: (scope: Scope) => boolean) =>
     Object.fromEntries(Object.entries(SCOPES).filter(([scope]) => isIncluded(scope as Scope)))
   const scopes = describeScopes((scope) => isTenantScope(scope, tenant))
-  const userScopes = describeScopes((scope) => ROLES.admin.includes(scope))
+  const roleScopes = getRoleScopes(listRoles(tenant))
+  const userScopes = describeScopes((scope) => roleScopes.has(scope))
   return {
     oauth2: {
       type: 'oauth2',
@@ -115,7 +124,7 @@ export function createOpenApiDocuments(routes: readonly RestRoute[]) {
       operationsByKind.get(isSystem) ??
       buildOperations(
         routes.filter(({ scope }) => isTenantScope(scope, tenant)),
-        isSystem ? [] : SYSTEM_SCOPES,
+        isSystem ? [] : [...SYSTEM_SCOPES, ...ROLE_NAMES.filter((role) => !listRoles(tenant).includes(role))],
       )
     operationsByKind.set(isSystem, operations)
     const { tags, paths, components } = await operations

@@ -7,6 +7,7 @@ import { dailyCountOperations } from '../events/daily-counts.operations.ts'
 import { eventOperations } from '../events/events.operations.ts'
 import { idpUserOperations } from '../idps/idp-users.operations.ts'
 import { idpOperations } from '../idps/idps.operations.ts'
+import { tenantCreationOperations } from '../invitations/create-tenant.operations.ts'
 import { invitationOperations } from '../invitations/invitations.operations.ts'
 import { keyOperations } from '../keys/key-rotation.operations.ts'
 import { lookupOperations } from '../lookup/lookup.operations.ts'
@@ -39,6 +40,7 @@ export const restRoutes: readonly RestRoute[] = [
   ...invitationOperations,
   ...registrationTokenOperations,
   ...clientOperations,
+  ...tenantCreationOperations,
   ...tenantOperations,
   ...messageOperations,
   ...keyOperations,

@@ -6,6 +6,7 @@ import {
   type SecondFactorMode,
   type SignInMethodName,
 } from '../model/sign-in-methods.ts'
+import { emailAddress } from '../schema/address-shapes.ts'
 import { defineEnum } from '../schema/enums.ts'
 import { expectedUpdatedAt } from '../schema/expected-updated-at.ts'
 import {
@@ -19,7 +20,7 @@ import {
 } from '../schema/fields.ts'
 import { asFormat } from '../schema/formats.ts'
 import { createImageUrl } from '../schema/image-shapes.ts'
-import { oneOf, searchText, text } from '../schema/input-shapes.ts'
+import { oneOf, optional, searchText, text } from '../schema/input-shapes.ts'
 import { defineFilter, type Given } from '../schema/lists.ts'
 import { instantShape } from '../schema/response-shapes.ts'
 import { ROLE } from '../schema/roles.ts'
@@ -113,12 +114,22 @@ const SLUG_META = {
   example: 'example',
 }
 
+const TenantAdministrator = z
+  .strictObject({
+    email: emailAddress.meta({ description: 'E-mail address of the person.', example: 'grace@example.com' }),
+    name: optional(text()).meta({ description: 'Name of the person.', example: 'Grace Hopper' }),
+  })
+  .meta({ id: 'TenantAdministratorInput', description: 'The first administrator of a new tenant.' })
+
 export const TenantCreate = z
   .strictObject({
     slug: slug.meta(SLUG_META),
     settings: TenantSettings.nullish()
       .transform((value) => value ?? {})
       .meta({ description: 'The initial settings.' }),
+    administrator: TenantAdministrator.nullish().meta({
+      description: 'A person who is invited by mail and gets role admin on acceptance.',
+    }),
   })
   .meta({ id: 'TenantCreate', description: 'A new tenant.' })
 

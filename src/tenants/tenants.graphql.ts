@@ -1,13 +1,19 @@
+import type { Scope } from '../core/scopes.ts'
 import { builder } from '../graphql/builder.ts'
-import { withPublicAccess, withScope } from '../graphql/field-access.ts'
+import { withAnyScope, withPublicAccess, withScope } from '../graphql/field-access.ts'
 import { ID_DESCRIPTION, Node, nullIfNotFound, registerNode } from '../graphql/node.graphql.ts'
-import { buildObjectFields } from '../graphql/shape-fields.ts'
+import { buildObjectFields, toObjectType } from '../graphql/shape-fields.ts'
 import { toSettings } from './settings.ts'
+import { type SetupStep, TenantSetupShape } from './tenant-setup.fields.ts'
+import { findSetups } from './tenant-setup.ts'
 import { TenantSettingsShape } from './tenants.fields.ts'
 import { getTenant, type Tenant } from './tenants.ts'
 
+/** Those who read a tenant: its own callers, and operators. */
+const READ_SCOPES: readonly Scope[] = ['tenant:read', 'tenants:read']
+
 const TenantSettings = builder.objectRef<ReturnType<typeof toSettings>>('TenantSettings').implement({
-  ...withScope('tenant:read', 'The settings of a tenant.'),
+  ...withAnyScope(READ_SCOPES, 'The settings of a tenant.'),
   fields: (t) => buildObjectFields(t as never, TenantSettingsShape.shape, 'Tenant'),
 })
 
@@ -20,6 +26,12 @@ export const TenantRef = builder.objectRef<Tenant>('Tenant').implement({
       description: 'The settings of the tenant.',
       type: TenantSettings,
       resolve: toSettings,
+    }),
+    setup: t.field({
+      ...withAnyScope(READ_SCOPES, TenantSetupShape.shape.setup.meta()?.description ?? ''),
+      type: [toObjectType<SetupStep>(TenantSetupShape.shape.setup.element)],
+      resolve: async ({ tenantId }, _args, { loaders }) =>
+        (await loaders.over(findSetups).load(tenantId))?.setup ?? [],
     }),
     updatedAt: t.expose('updatedAt', {
       type: 'DateTime',

@@ -5,18 +5,14 @@ import { defineLookup } from '../operations/query.ts'
 import { defineResource } from '../operations/resource.ts'
 import { attachHeaders, defineRestRoute, type RestRoute } from '../rest/route.ts'
 import { encodeIdCursor } from '../schema/page.ts'
-import { idShape } from '../schema/response-shapes.ts'
+import { createBodyMapper, idShape } from '../schema/response-shapes.ts'
 import { toSettings, updateSettings } from './settings.ts'
 import { listTenants, TENANT_LIST } from './tenant-list.ts'
-import {
-  TENANT_FILTER,
-  TenantCreate,
-  TenantSettingsPatch,
-  TenantSettingsShape,
-  TenantShape,
-} from './tenants.fields.ts'
+import { TenantSetupShape } from './tenant-setup.fields.ts'
+import { getSetup, getSetupBySlug } from './tenant-setup.ts'
+import { TENANT_FILTER, TenantSettingsPatch, TenantSettingsShape, TenantShape } from './tenants.fields.ts'
 import { TenantRef } from './tenants.graphql.ts'
-import { createTenant, deleteTenant, getTenant, getTenantBySlug, type Tenant } from './tenants.ts'
+import { deleteTenant, getTenant, getTenantBySlug, type Tenant } from './tenants.ts'
 
 const TENANT = defineResource<Tenant>({
   member: 'tenant',
@@ -32,11 +28,13 @@ const TENANT = defineResource<Tenant>({
   }),
 })
 /** A tenant as an operator of tenant `system` reads it. */
-const OPERATED_TENANT: typeof TENANT = {
+export const OPERATED_TENANT: typeof TENANT = {
   ...TENANT,
   scope: 'tenants:read',
   toCursor: (_ctx, { tenantId }) => encodeIdCursor(TENANT_LIST, tenantId),
 }
+
+const toSetupBody = createBodyMapper(TenantSetupShape)
 
 /** The body of settings has no updatedAt, so it is a header. */
 const toSettingsBody = (tenant: Tenant) =>
@@ -45,7 +43,7 @@ const toSettingsBody = (tenant: Tenant) =>
 const UPDATED_AT = { 'Updated-At': 'When the settings were last changed, as expectedUpdatedAt takes it.' }
 
 export const tenantOperations: readonly RestRoute[] = [
-  // GraphQL reads the settings by the query `tenant`.
+  // GraphQL has the field Tenant.settings.
   defineRestRoute({
     method: 'GET',
     path: '/settings',
@@ -73,22 +71,6 @@ export const tenantOperations: readonly RestRoute[] = [
     },
     run: async (ctx, _ids, input) => ({ tenant: await updateSettings(ctx, input) }),
   }),
-  ...defineMutation({
-    name: 'createTenant',
-    summary: 'Creates a tenant with its signing key. Only in tenant system.',
-    scope: 'tenants:write',
-    isCreation: true,
-    input: TenantCreate,
-    errors: [Conflict],
-    output: { tenant: OPERATED_TENANT },
-    rest: {
-      method: 'POST',
-      path: '/tenants',
-      status: 201,
-      location: ({ slug }) => `/tenants/${slug}`,
-    },
-    run: async (ctx, _ids, input) => ({ tenant: await createTenant(ctx, input) }),
-  }),
   ...defineList({
     name: 'listTenants',
     summary: 'All tenants of the deployment, by slug. Only in tenant system.',
@@ -104,6 +86,25 @@ export const tenantOperations: readonly RestRoute[] = [
     target: 'slug',
     path: '/tenants/:slug',
     run: getTenantBySlug,
+  }),
+  // GraphQL has the field Tenant.setup.
+  defineRestRoute({
+    method: 'GET',
+    path: '/setup',
+    operationId: 'getTenantSetup',
+    summary: 'What the tenant needs before people use it, and whether it has it.',
+    scope: 'tenant:read',
+    response: TenantSetupShape,
+    handle: async (ctx) => toSetupBody(await getSetup(ctx)),
+  }),
+  defineRestRoute({
+    method: 'GET',
+    path: '/tenants/:slug/setup',
+    operationId: 'getTenantSetupBySlug',
+    summary: 'What a tenant of the deployment needs before people use it. Only in tenant system.',
+    scope: 'tenants:read',
+    response: TenantSetupShape,
+    handle: async (ctx, { params }) => toSetupBody(await getSetupBySlug(ctx, params.slug)),
   }),
   ...defineMutation({
     name: 'deleteTenant',

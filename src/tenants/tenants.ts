@@ -3,7 +3,7 @@ import { requireScope } from '../access/require-scope.ts'
 import { invalidateTenant, sealTokenKey } from '../access/tenant-cache.ts'
 import type { Ctx } from '../context/context.ts'
 import { createPlatformCtx, toTenantCtx } from '../context/context.ts'
-import { Conflict, Forbidden, NotFound } from '../core/errors.ts'
+import { Forbidden, NotFound } from '../core/errors.ts'
 import type { Scope } from '../core/scopes.ts'
 import { SYSTEM_TENANT } from '../core/scopes.ts'
 import type { Db, Tx } from '../database/handle.ts'
@@ -13,9 +13,8 @@ import type { Tenant as TenantModel } from '../generated/prisma/client.ts'
 import { createSigningKey } from '../keys/key-rotation.ts'
 import { invalidateKeys } from '../keys/keys.ts'
 import { addStandards } from '../schema/fields.ts'
-import { parseInput } from '../schema/input-shapes.ts'
 import { isSlug } from '../schema/slug.ts'
-import { TENANT_SETTINGS, TenantCreate, type TenantSettings } from './tenants.fields.ts'
+import { TENANT_SETTINGS, type TenantSettings } from './tenants.fields.ts'
 import { allowLongStatements, DELETION_TIMEOUT_MS, deleteUnreferencedRows } from './tenants.sql.ts'
 
 /** A tenant without its internal columns. Its id is its slug. */
@@ -44,8 +43,11 @@ function invalidateTenantCaches(db: Db): void {
   invalidateKeys(db)
 }
 
-/** Inserts the tenant of the context with its keys and first event. False when the slug is taken. */
-async function insertTenantWithKey(tx: Tx, ctx: Ctx, settings: TenantSettings): Promise<boolean> {
+/**
+ * Inserts the tenant of the context with its signing key, the key of its refresh tokens and its first event. False when
+ * the slug is taken.
+ */
+export async function insertTenantWithKey(tx: Tx, ctx: Ctx, settings: TenantSettings): Promise<boolean> {
   const { tenant: slug } = ctx
   const tokenKey = sealTokenKey(slug, randomBytes(TOKEN_KEY_BYTES))
   // Waits for a concurrent insertion of the same slug.
@@ -59,23 +61,6 @@ async function insertTenantWithKey(tx: Tx, ctx: Ctx, settings: TenantSettings): 
   await recordEvents(tx, ctx, [createEvent('tenant.created', { tenantId: slug })])
   invalidateTenantCaches(tx)
   return true
-}
-
-/**
- * Creates a tenant with its signing key and the key of its refresh tokens, in one transaction. The event logs
- * of the new tenant and of tenant `system` record it. Throws InvalidInput, Conflict (the slug is taken) or
- * Forbidden.
- */
-export async function createTenant(ctx: Ctx, input: unknown): Promise<Tenant> {
-  requireOperator(ctx, 'tenants:write')
-  const { slug, settings } = parseInput(TenantCreate, input)
-  const created = toTenantCtx(ctx, slug)
-  await ctx.db.transaction(async (tx) => {
-    if (!(await insertTenantWithKey(tx.forTenant(slug), created, settings)))
-      throw new Conflict([{ field: 'slug', description: 'is taken' }], 'The slug is taken.')
-    await recordEvents(tx, ctx, [createEvent('tenant.created', { tenantId: slug })])
-  })
-  return getTenant(created)
 }
 
 /**

@@ -6,7 +6,8 @@ import { ROLE } from '../schema/roles.ts'
 export const RoleSet = z
   .strictObject({
     roles: z.array(ROLE.shape, 'must be a list of roles').meta({
-      description: 'admin may do everything, support helps users, auditor reads.',
+      description:
+        'admin may do everything in the tenant, support helps users, auditor reads, and operator, in tenant system only, manages tenants.',
       example: ['support'],
     }),
   })

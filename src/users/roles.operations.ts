@@ -1,5 +1,5 @@
 import { NotFound } from '../core/errors.ts'
-import { ROLE_NAMES, ROLES, SCOPES } from '../core/scopes.ts'
+import { listRoles, ROLES, SCOPES } from '../core/scopes.ts'
 import { builder } from '../graphql/builder.ts'
 import { withScope } from '../graphql/field-access.ts'
 import { toObjectType } from '../graphql/shape-fields.ts'
@@ -15,18 +15,19 @@ const DEFINITIONS = {
   scope: 'users:read',
 } as const
 
-const ROLE_DEFINITIONS = ROLE_NAMES.map((role) => ({
-  role,
-  scopes: ROLES[role].map((scope) => ({ scope, description: SCOPES[scope] })),
-}))
+const defineRoles = (tenant: string) =>
+  listRoles(tenant).map((role) => ({
+    role,
+    scopes: ROLES[role].map((scope) => ({ scope, description: SCOPES[scope] })),
+  }))
 
 // A list without pages: the roles are those of this version.
 builder.queryField('roles', (t) =>
   t.field({
     ...withScope(DEFINITIONS.scope, DEFINITIONS.summary),
-    type: [toObjectType<(typeof ROLE_DEFINITIONS)[number]>(RoleDefinitions.shape.roles.element)],
+    type: [toObjectType<ReturnType<typeof defineRoles>[number]>(RoleDefinitions.shape.roles.element)],
     nullable: true,
-    resolve: () => ROLE_DEFINITIONS,
+    resolve: (_root, _args, { ctx }) => defineRoles(ctx.tenant),
   }),
 )
 
@@ -37,7 +38,7 @@ export const roleOperations: readonly RestRoute[] = [
     path: '/roles',
     operationId: 'getRoles',
     response: RoleDefinitions,
-    handle: async () => ({ roles: ROLE_DEFINITIONS }),
+    handle: async ({ tenant }) => ({ roles: defineRoles(tenant) }),
   }),
   // GraphQL has the field User.roles.
   defineRestRoute({

@@ -1,8 +1,7 @@
-import { requireNoEscalation } from '../access/require-scope.ts'
+import { requireGrantableRoles } from '../access/require-scope.ts'
 import { voidEnrollments } from '../access/revocation/revocation.sql.ts'
 import type { Ctx } from '../context/context.ts'
 import { InvalidInput, NotFound } from '../core/errors.ts'
-import { getRoleScopes } from '../core/scopes.ts'
 import type { Db } from '../database/handle.ts'
 import { createEvent } from '../events/create-event.ts'
 import { recordEvents } from '../events/log.ts'
@@ -20,7 +19,7 @@ import { changeUser, getUserByEmail, insertUserWithEvents } from './users.ts'
  */
 export async function setUserRoles(ctx: Ctx, id: string, input: unknown): Promise<User> {
   const wanted = [...new Set(parseInput(RoleSet, input).roles)].sort()
-  requireNoEscalation(ctx, getRoleScopes(wanted))
+  requireGrantableRoles(ctx, wanted)
   return changeUser(ctx, id, { roles: wanted })
 }
 
@@ -45,7 +44,8 @@ export async function grantRole(
   email: string,
   role: string,
 ): Promise<{ user: User; isCreated: boolean }> {
-  const [wanted] = parseInput(RoleSet, { roles: [role] }).roles
+  const { roles } = parseInput(RoleSet, { roles: [role] })
+  requireGrantableRoles(ctx, roles)
   const address = parseInput(EmailLookup, { email })
   const user = await getUserByEmail(ctx, email).catch((error: unknown) => {
     if (error instanceof NotFound) return null
@@ -61,10 +61,9 @@ export async function grantRole(
       },
     ])
   if (user)
-    return { user: await setUserRoles(ctx, user.id, { roles: [...user.roles, wanted] }), isCreated: false }
-  requireNoEscalation(ctx, getRoleScopes([role]))
+    return { user: await setUserRoles(ctx, user.id, { roles: [...user.roles, ...roles] }), isCreated: false }
   const created = await ctx.db.transaction((tx) =>
-    insertUserWithEvents(tx, ctx, { ...toUserColumns(address), roles: [role] }),
+    insertUserWithEvents(tx, ctx, { ...toUserColumns(address), roles }),
   )
   return { user: created, isCreated: true }
 }

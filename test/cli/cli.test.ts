@@ -98,6 +98,14 @@ describe('vestibule tenant', () => {
     expect((await vestibule(['tenant', 'list'])).stdout).toMatch(
       /^SLUG +CREATED +NAME\n(.+\n)*acme-cli +\S+Z +Acme\n(.+\n)*system/,
     )
+    const invited = ['--administrator', 'grace@acme.example', '--administrator-name', 'Grace']
+    expect((await vestibule(['tenant', 'create', 'acme-grace', ...invited])).stdout).toContain(
+      'grace@acme.example was sent a link to become its administrator.',
+    )
+    const { invitation } = dbFor('acme-grace')
+    expect(await invitation.findMany({ where: { tenantId: 'acme-grace' } })).toMatchObject([
+      { email: 'grace@acme.example', name: 'Grace', roles: ['admin'] },
+    ])
     expect(await vestibule(['tenant', 'delete', 'acme-cli'])).toMatchObject({
       code: 0,
       stdout: 'Deleted tenant acme-cli.\n',
@@ -283,6 +291,15 @@ describe('vestibule admin grant', () => {
     const address = `Console: ${env.baseUrl}/${tenant}/console`
     expect(stdout).toBe(`Created ${user}. Roles: admin.\n${address}\n`)
     expect((await grant('support')).stdout).toBe(`Changed ${user}. Roles: admin, support.\n${address}\n`)
+  })
+
+  test('makes a person the operator of all tenants, in tenant system only', async ({ tenant }) => {
+    const email = `operator@${tenant}.example`
+    const grant = (at: string) => vestibule(['admin', 'grant', email, '--tenant', at, '--role', 'operator'])
+    expect((await grant('system')).stdout).toContain('Roles: operator.')
+    const elsewhere = await grant(tenant)
+    expect(elsewhere.code).toBe(1)
+    expect(elsewhere.stderr).toContain('operator exists in tenant system only')
   })
 
   test('rejects an unknown role, and lists the roles', async ({ tenant }) => {

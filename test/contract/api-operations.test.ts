@@ -10,7 +10,10 @@ const NONE = '–'
 
 const lowerFirst = (name: string) => name.charAt(0).toLowerCase() + name.slice(1)
 
-/** The field of GraphQL for an operation of REST: `lockUser`, `users` for listUsers, `User.sessions` for listUserSessions. */
+/**
+ * The field of GraphQL for an operation of REST: `lockUser`, `users` for listUsers, `User.sessions` for listUserSessions,
+ * `Tenant.setup` for getTenantSetup and getTenantSetupBySlug.
+ */
 function findField(operationId: string): string | null {
   const names = rootFields
     .filter(([, , field]) => field.deprecationReason === undefined)
@@ -18,8 +21,10 @@ function findField(operationId: string): string | null {
   const object = lowerFirst(operationId.replace(/^(get|list)/, ''))
   const root = [operationId, object].find((name) => names.includes(name))
   if (root) return root
-  const nested = lowerFirst(operationId.replace(/^(get|list)(User)?/, ''))
-  return nested in (schema.getType('User') as GraphQLObjectType).getFields() ? `User.${nested}` : null
+  const [, type = 'User', nested = ''] =
+    /^(?:get|list)(User|Tenant)?(.*?)(?:BySlug)?$/.exec(operationId) ?? []
+  const field = lowerFirst(nested)
+  return field in (schema.getType(type) as GraphQLObjectType).getFields() ? `${type}.${field}` : null
 }
 
 /** The operations of both APIs as a table of Markdown, those of REST first. */

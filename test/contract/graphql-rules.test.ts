@@ -91,6 +91,7 @@ const OPEN_TYPES: Record<string, string> = {
   SignInExplanation: 'is returned by explainSignIn alone, which requires the scope of each argument',
   SignInRemedy: 'is part of SignInStep',
   SignInStep: 'is part of SignInExplanation',
+  TenantSetupStep: 'is read by Tenant.setup, which has a rule',
   SignUpField: 'is read through the settings, whose type has a rule',
   SignUpFieldSchema: 'is part of SignUpField',
   SessionProof: 'is read through a session, whose type has a rule',

@@ -1,12 +1,18 @@
 import { beforeEach, describe, expect, vi } from 'vitest'
+import { findTenant } from '../../src/access/tenant-cache.ts'
 import { requestEmailChange } from '../../src/account/request-address-change.ts'
+import { createPlatformCtx } from '../../src/context/context.ts'
+import { SYSTEM_TENANT } from '../../src/core/scopes.ts'
 import { awaitDeliveries } from '../../src/delivery/background.ts'
+import { createTenant } from '../../src/invitations/create-tenant.ts'
 import { sendSignInPasscode } from '../../src/passcodes/send-passcode.ts'
 import { startBrowserSession } from '../../src/sessions/sessions.ts'
 import { createUser } from '../../src/users/users.ts'
 import { ctxFor, newTenant } from '../support/actors.ts'
+import { logOf } from '../support/events.ts'
 import { setClock } from '../support/passcodes.ts'
 import { test as base } from '../support/tenant-per-test.ts'
+import { newSlug } from '../support/tenants.ts'
 import { VISIT } from '../support/visit.ts'
 
 const servers = await vi.hoisted(async () =>
@@ -95,6 +101,19 @@ describe('a mail server that cannot be connected to', () => {
     await requestCode(tenant, known[0] ?? '')
     expect(servers.mails).toMatchObject([{ to: [known[0]] }])
     await expect(requestCode(tenant, known[1] ?? '')).resolves.toBeUndefined()
+  })
+
+  test('leaves no tenant whose administrator could not be invited, and its slug is free', async () => {
+    servers.refusesConnections = true
+    const system = createPlatformCtx(SYSTEM_TENANT)
+    const input = { slug: newSlug(), administrator: { email: 'grace@acme.example' } }
+    await expect(createTenant(system, input)).rejects.toMatchObject({ code: 'UNAVAILABLE' })
+    expect(await findTenant(input.slug)).toBeNull()
+    const recorded = (await logOf(SYSTEM_TENANT)).filter(({ subjectIds }) => subjectIds.includes(input.slug))
+    expect(recorded.map(({ type }) => type)).toEqual(['tenant.created', 'tenant.deleted'])
+    servers.refusesConnections = false
+    await createTenant(system, input)
+    expect(servers.mails).toMatchObject([{ to: ['grace@acme.example'] }])
   })
 
   test('does not last longer when the clock is set back', async ({ tenant, known, unknown }) => {

@@ -17,6 +17,7 @@ const ELSEWHERE = [
   'deleteTenant',
   'listEvents',
   'getTenantSettings',
+  'getTenantSetupBySlug',
   'getUserRoles',
   'importUsers',
   'exportUsers',

@@ -74,7 +74,13 @@ describe('GET /openapi.json', () => {
       listOperations(systemDocument)
         .map(({ name }) => name)
         .filter((name) => !names.includes(name)),
-    ).toEqual(['post /tenants', 'get /tenants', 'get /tenants/{slug}', 'delete /tenants/{slug}'])
+    ).toEqual([
+      'post /tenants',
+      'get /tenants',
+      'get /tenants/{slug}',
+      'delete /tenants/{slug}',
+      'get /tenants/{slug}/setup',
+    ])
     const scopesOf = ({ components }: OpenApi) =>
       Object.keys(components.securitySchemes.oauth2?.flows?.clientCredentials?.scopes as object)
     expect(scopesOf(systemDocument)).toEqual(Object.keys(SCOPES))

@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest'
-import { CONSOLE_CLIENT_ID } from '../../src/clients/console-client.ts'
+import { CONSOLE_CLIENT_ID } from '../../src/model/console-client.ts'
 import { ORIGIN } from '../support/browser.ts'
 import { ensureBuilt } from '../support/build.ts'
 import { listFirstLoad, readConsoleFile } from '../support/console-files.ts'

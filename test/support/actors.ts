@@ -9,9 +9,10 @@ import {
   SYSTEM_SCOPES,
   SYSTEM_TENANT,
 } from '../../src/core/scopes.ts'
+import { createTenant } from '../../src/invitations/create-tenant.ts'
 import { issueAccessToken } from '../../src/oidc/token/access-tokens.ts'
 import { startBrowserSession } from '../../src/sessions/sessions.ts'
-import { createTenant, ensureTenant } from '../../src/tenants/tenants.ts'
+import { ensureTenant } from '../../src/tenants/tenants.ts'
 
 /** Every scope that callers of a tenant can have. */
 export const TENANT_SCOPES: Scope[] = SCOPE_NAMES.filter((scope) => !SYSTEM_SCOPES.includes(scope))

@@ -1,8 +1,9 @@
 import { describe, expect } from 'vitest'
 import { findTenant } from '../../src/access/tenant-cache.ts'
 import { SYSTEM_TENANT } from '../../src/core/scopes.ts'
+import { createTenant } from '../../src/invitations/create-tenant.ts'
+import { takeMail } from '../../src/invitations/invitations.ts'
 import { listPublicKeys } from '../../src/keys/keys.ts'
-import { createTenant } from '../../src/tenants/tenants.ts'
 import { ctxFor, newTenant } from '../support/actors.ts'
 import { withIssues } from '../support/clients.ts'
 import { dbFor, sql } from '../support/database.ts'
@@ -129,5 +130,64 @@ describe('createTenant', () => {
     expect(await events({ tenant: slug })).toEqual([
       expect.objectContaining({ actorTenantId: 'system', requestId: operator.requestId }),
     ])
+  })
+})
+
+describe('createTenant with an administrator', () => {
+  test('invites the person as administrator of the new tenant, in its log too', async ({ events, inbox }) => {
+    const operator = await ctxFor(SYSTEM_TENANT, ['tenants:write'])
+    const slug = newSlug()
+    const email = `grace@${slug}.example`
+    await createTenant(operator, {
+      slug,
+      settings: { friendlyName: 'Acme', invitationLifetimeSeconds: 3600 },
+      administrator: { email, name: 'Grace' },
+    })
+    const where = { tenantId: slug }
+    const [invitation, ...others] = await dbFor(slug).invitation.findMany({ where })
+    expect(others).toEqual([])
+    expect(invitation).toMatchObject({ email, name: 'Grace', roles: ['admin'], acceptedAt: null })
+    expect((invitation?.expiresAt.getTime() ?? 0) - (invitation?.sentAt.getTime() ?? 0)).toBe(3_600_000)
+    const [mail, ...more] = await inbox.list(email)
+    expect(more).toEqual([])
+    expect(mail).toMatchObject({
+      subject: 'You are invited to Acme',
+      body: expect.stringContaining(`/${slug}/invitation?token=`),
+    })
+    expect((await events({ tenant: slug })).map(({ type, actorTenantId }) => [type, actorTenantId])).toEqual([
+      ['tenant.created', SYSTEM_TENANT],
+      ['invitation.created', SYSTEM_TENANT],
+    ])
+    expect(await dbFor(slug).user.count({ where })).toBe(0)
+  })
+
+  test('sends nothing for a taken slug, or for input that is not valid', async ({ system, inbox }) => {
+    const slug = await newTenant()
+    const email = `eve@${slug}.example`
+    await expect(createTenant(system, { slug, administrator: { email } })).rejects.toMatchObject({
+      code: 'CONFLICT',
+    })
+    for (const [administrator, field] of [
+      [{}, 'administrator.email'],
+      [{ email: 'nobody' }, 'administrator.email'],
+      [{ email, roles: ['operator'] }, 'administrator.roles'],
+      ['eve', 'administrator'],
+    ] as const)
+      await expect(createTenant(system, { slug: newSlug(), administrator })).rejects.toMatchObject({
+        fields: [expect.objectContaining({ field })],
+      })
+    expect(await inbox.list(email)).toEqual([])
+    expect(await dbFor(slug).invitation.count({ where: { tenantId: slug } })).toBe(0)
+  })
+
+  test('sends ten mails to an address in an hour, over all new tenants', async ({ system }) => {
+    const administrator = { email: `flood@${newSlug()}.example` }
+    await createTenant(system, { slug: newSlug(), administrator })
+    for (let count = 1; count < 10; count += 1) takeMail(system, administrator.email)
+    const slug = newSlug()
+    await expect(createTenant(system, { slug, administrator })).rejects.toMatchObject({
+      code: 'RATE_LIMITED',
+    })
+    expect(await findTenant(slug)).toBeNull()
   })
 })

@@ -25,6 +25,18 @@ export const TENANT_OPERATIONS: Record<string, Call[]> = {
       read: ({ result }) => ({ messages: result }),
     }),
   })),
+  getTenantSetup: [
+    {
+      title: 'of the tenant',
+      rest: (): Rest => ['GET', '/setup'],
+      gql: (): Gql => ({
+        query: '{ result: tenant { setup { item done dueAt } } }',
+        read: ({ result }: Json) => ({
+          setup: result.setup.map((step: { item: string }) => ({ ...step, item: fromMember(step.item) })),
+        }),
+      }),
+    },
+  ],
   updateTenantSettings: [
     { logoUrl: 'javascript:x', supportUrl: 'x' },
     {
