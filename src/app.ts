@@ -25,6 +25,7 @@ import { createRestApp } from './rest/rest.ts'
 import { addAssetRoutes } from './server/assets.routes.ts'
 import { addBrandRoutes } from './server/brand.routes.ts'
 import { addConsoleRoutes } from './server/console.routes.ts'
+import { findConsoleDocument } from './server/console-documents.ts'
 import { applyCors } from './server/cors.ts'
 import { buildSchema } from './server/graphql-schema.ts'
 import { addHealthRoutes } from './server/health.routes.ts'
@@ -78,7 +79,7 @@ export async function createApp({
   compilation?: Compilation
 } = {}): Promise<App> {
   let stopping = false
-  const graphql = createGraphqlHandler(buildSchema(), { compilation })
+  const graphql = createGraphqlHandler(buildSchema(), { compilation, findConsoleDocument })
   const web = serveNode(await createHttpApp(() => stopping), responses)
   const rest = serveNode(createRestApp(restRoutes), responses)
 

@@ -4,6 +4,7 @@ import { format, stripVTControlCharacters } from 'node:util'
 import { type CommandDef, defineCommand, renderUsage, runMain } from 'citty'
 import { adminCommand } from './cli/admin.ts'
 import { clientCommand } from './cli/client.ts'
+import { documentCommand } from './cli/document.ts'
 import { idpCommand } from './cli/idp.ts'
 import { keyCommand } from './cli/key.ts'
 import { limitCommand } from './cli/limit.ts'
@@ -74,6 +75,7 @@ await runMain(
       migrate: migrateCommand,
       tenant: tenantCommand,
       client: clientCommand,
+      document: documentCommand,
       idp: idpCommand,
       admin: adminCommand,
       user: userCommand,

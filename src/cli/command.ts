@@ -112,7 +112,7 @@ export function defineDatabaseCommand<const Args extends ArgsDef>(definition: {
   }) as CommandDef
 }
 
-/** Defines a group of commands, such as `tenant create` and `tenant list`. `alias` is its former name. */
+/** Defines a group of commands, such as `tenant create` and `tenant list`. `alias` is another name. */
 export const defineCommandGroup = (
   name: string,
   description: string,

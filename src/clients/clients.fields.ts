@@ -3,8 +3,10 @@ import { env } from '../core/env.ts'
 import { ASSIGNABLE_SCOPES } from '../core/scopes.ts'
 import { SIGNING_ALGORITHM } from '../keys/signing-algorithms.ts'
 import { SESSION_SECONDS } from '../model/session-settings.ts'
+import { ACCEPTED_DOCUMENTS } from '../schema/accepted-documents.ts'
 import { createFetchedUrl } from '../schema/fetched-url.fields.ts'
 import {
+  enumField,
   flagField,
   listExamples,
   listField,
@@ -80,6 +82,7 @@ const FIELDS_AFTER_SECRET = {
   ...SECURITY_SETTINGS,
   requireSecondFactor: flagField(false),
   defaultMaxAge: nullableField(integer(0, SESSION_SECONDS.max), z.int(), 86_400),
+  acceptedDocuments: enumField(ACCEPTED_DOCUMENTS, 'any', 'any'),
   resources: listField(resourceUri, { max: 20, isPlain: true, example: ['https://api.shop.example'] }),
 }
 /** Every field of a client that callers change, in the order of the API. Columns of the same names store them. */

@@ -22,6 +22,7 @@ export const ID_PREFIXES = [
   'regtoken',
   'invitation',
   'bulkjob',
+  'trusteddoc',
 ] as const
 export type IdPrefix = (typeof ID_PREFIXES)[number]
 
@@ -50,6 +51,8 @@ export const randomToken = (): string => randomBytes(32).toString('base64url')
 /** The stored form of opaque tokens. They have 256 random bits, so a slow hash adds no protection. */
 export const sha256 = (token: string): Buffer<ArrayBuffer> =>
   hash('sha256', token, 'buffer') as Buffer<ArrayBuffer>
+
+export const sha256Hex = (text: string): string => hash('sha256', text, 'hex')
 
 export const sha256Base64url = (text: string): string => hash('sha256', text, 'base64url')
 

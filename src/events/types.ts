@@ -205,6 +205,15 @@ export const EVENTS = {
   'client.created': event('A client was created.', ['clientId', 'registrationTokenId?'], by),
   'client.updated': event('A client changed.', ['clientId'], by),
   'client.deleted': event('A client was deleted.', ['clientId'], by),
+  'trusted_document.registered': event(
+    'GraphQL documents were registered for a client: so many `documents`.',
+    ['clientId'],
+    z.strictObject({ documents: z.int() }),
+  ),
+  'trusted_document.deleted': event('A GraphQL document of a client was deleted.', [
+    'clientId',
+    'trustedDocumentId',
+  ]),
   'registration_token.created': event('A registration token was created.', ['registrationTokenId']),
   'registration_token.revoked': event('A registration token was revoked.', ['registrationTokenId']),
   'invitation.created': event(

@@ -9,7 +9,7 @@ import {
 } from 'graphql-yoga'
 import { addResourceMetadata } from '../access/protected-resources.ts'
 import { toBudgetHeaders } from '../coordination/call-budget.ts'
-import { type AppError, InvalidInput, UnsupportedMediaType } from '../core/errors.ts'
+import { AppError, InvalidInput, UnsupportedMediaType } from '../core/errors.ts'
 import { parseExactJson } from '../core/json/exact-json.ts'
 import { toAppError } from '../core/to-app-error.ts'
 import { resumeTurn } from '../core/turns.ts'
@@ -17,7 +17,7 @@ import { REPLAYED_HEADER } from '../http/idempotency.ts'
 import { JSON_LIMIT_BYTES, readBytes } from '../http/request-body.http.ts'
 import type { GraphQLContext } from './context.ts'
 import { maskErrors, toGraphQLError } from './error-masking.ts'
-import { assertDocumentSent } from './limits/operation-params.ts'
+import { DOCUMENT_ID_PARAMS, type FindConsoleDocument, resolveDocument } from './limits/requested-document.ts'
 import { toServerSentEvents } from './live/sse.ts'
 
 const EVENT_STREAM = 'text/event-stream'
@@ -42,7 +42,9 @@ const JSON_TYPE = /^application\/json\s*(;|$)/i
  * No CSRF header is required: POST accepts application/json only, which browsers send cross-origin only after
  * a preflight (and CORS is disabled), GET executes queries only, and no cookie is read.
  */
-export const useHttpRules: Plugin<GraphQLContext & YogaInitialContext, GraphQLContext> = {
+export const createHttpRules = (
+  findConsoleDocument: FindConsoleDocument,
+): Plugin<GraphQLContext & YogaInitialContext, GraphQLContext> => ({
   onRequestParse({ request, serverContext, requestParser, setRequestParser }) {
     const { ctx, req } = serverContext as unknown as GraphQLContext & { req?: IncomingMessage }
     const toRejection = (error: AppError) => toGraphQLError(error, ctx.requestId)
@@ -63,7 +65,7 @@ export const useHttpRules: Plugin<GraphQLContext & YogaInitialContext, GraphQLCo
     if (request.method !== 'GET') return
     setRequestParser((input) => {
       try {
-        return keepNumbers(requestParser(input) as GraphQLParams, input)
+        return { ...keepNumbers(requestParser(input) as GraphQLParams, input), ...readDocumentId(input) }
       } catch (error) {
         if (!(error instanceof SyntaxError)) throw error
         const fields = listInvalidParameters(request.url)
@@ -73,12 +75,17 @@ export const useHttpRules: Plugin<GraphQLContext & YogaInitialContext, GraphQLCo
       }
     })
   },
-  onParams({ context, params, setParams }) {
+  async onParams({ context, params, setParams }) {
     // Before the parameters are checked, so that a caller with an invalid token learns nothing about them.
     if (context.rejection) throw toGraphQLError(context.rejection, context.ctx.requestId)
-    assertDocumentSent(params)
+    const resolved = await resolveDocument(params, context.ctx, findConsoleDocument).catch(
+      (error: unknown) => {
+        throw error instanceof AppError ? toGraphQLError(error, context.ctx.requestId) : error
+      },
+    )
     // Several clients send an empty name for an operation without a name.
-    if (params?.operationName === '') setParams({ ...params, operationName: undefined })
+    const { operationName } = (resolved ?? {}) as GraphQLParams
+    setParams({ ...(resolved as GraphQLParams), ...(operationName === '' && { operationName: undefined }) })
   },
   onResultProcess({ request, result, resultProcessor, setResult, setResultProcessor, serverContext }) {
     const { call } = serverContext
@@ -117,7 +124,7 @@ export const useHttpRules: Plugin<GraphQLContext & YogaInitialContext, GraphQLCo
     if (challenge)
       response.headers.set('www-authenticate', addResourceMetadata(challenge, ctx.tenant, 'graphql'))
   },
-}
+})
 
 const isJson = (text: string): boolean => {
   try {
@@ -132,6 +139,17 @@ const isJson = (text: string): boolean => {
 function listInvalidParameters(url: string): string[] {
   const { searchParams } = new URL(url)
   return ['variables', 'extensions'].filter((name) => !isJson(searchParams.get(name) || '{}'))
+}
+
+/** The id of a document in a URL. */
+function readDocumentId({ url }: Request): Record<string, string> {
+  const { searchParams } = new URL(url)
+  return Object.fromEntries(
+    DOCUMENT_ID_PARAMS.flatMap((name) => {
+      const id = searchParams.get(name)
+      return id === null ? [] : [[name, id]]
+    }),
+  )
 }
 
 /** Parses the variables of a URL again where a number would have changed. */

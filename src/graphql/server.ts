@@ -14,8 +14,9 @@ import { takeTurn } from '../core/turns.ts'
 import { type HeaderReader, readRequestMeta } from '../http/request.http.ts'
 import type { GraphQLContext } from './context.ts'
 import { toErrorJson, toGraphQLError } from './error-masking.ts'
-import { useHttpRules } from './http-rules.ts'
+import { createHttpRules } from './http-rules.ts'
 import { createOperationRules, type ExecutionSettings } from './limits/operation-rules.ts'
+import type { FindConsoleDocument } from './limits/requested-document.ts'
 import { createSocketServer } from './live/socket.ts'
 import { createContext, identifyCaller } from './request-context.ts'
 
@@ -52,8 +53,10 @@ query FirstUsers {
 }
 `
 
-function createYogaServer(schema: GraphQLSchema, settings: ExecutionSettings) {
-  const { isProduction } = settings
+type HandlerSettings = ExecutionSettings & { findConsoleDocument: FindConsoleDocument }
+
+function createYogaServer(schema: GraphQLSchema, settings: HandlerSettings) {
+  const { isProduction, findConsoleDocument } = settings
   return createYoga<GraphQLContext>({
     schema,
     graphqlEndpoint: ENDPOINT,
@@ -74,7 +77,7 @@ function createYogaServer(schema: GraphQLSchema, settings: ExecutionSettings) {
     logging: false,
     // error-masking.ts masks the errors of all transports.
     maskedErrors: false,
-    plugins: [createOperationRules(settings), useHttpRules],
+    plugins: [createOperationRules(settings), createHttpRules(findConsoleDocument)],
   })
 }
 
@@ -117,10 +120,14 @@ async function requireTenant(tenant: string): Promise<void> {
 /** Creates the handler of the GraphQL endpoints. The runtime must be open before the first request. */
 export function createGraphqlHandler(
   schema: GraphQLSchema,
-  { isProduction = env.isProduction, compilation = 'repeated' }: Partial<ExecutionSettings> = {},
+  {
+    isProduction = env.isProduction,
+    compilation = 'repeated',
+    findConsoleDocument = () => undefined,
+  }: Partial<HandlerSettings> = {},
 ): GraphqlHandler {
-  const yoga = createYogaServer(schema, { isProduction, compilation })
-  const sockets = createSocketServer(yoga.getEnveloped)
+  const yoga = createYogaServer(schema, { isProduction, compilation, findConsoleDocument })
+  const sockets = createSocketServer({ getEnveloped: yoga.getEnveloped, findConsoleDocument })
 
   const handleRequest = async (
     request: IncomingMessage,

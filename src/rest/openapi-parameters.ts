@@ -22,6 +22,7 @@ const PATH_PARAMETERS: Record<string, { shape: z.ZodType; description: string }>
     description: 'Id of the client; a URL is encoded as `url_` and its base64url.',
   },
   registrationTokenId: { shape: createIdShape('regtoken'), description: 'Id of the registration token.' },
+  trustedDocumentId: { shape: createIdShape('trusteddoc'), description: 'Id of the registered document.' },
   invitationId: { shape: createIdShape('invitation'), description: 'Id of the invitation.' },
   bulkJobId: { shape: createIdShape('bulkjob'), description: 'Id of the bulk job.' },
   idpId: {

@@ -1,6 +1,7 @@
 import { accountOperations } from '../account/account.operations.ts'
 import { bulkJobOperations } from '../bulk/bulk-jobs.operations.ts'
 import { clientOperations } from '../clients/clients.operations.ts'
+import { trustedDocumentOperations } from '../clients/documents/trusted-documents.operations.ts'
 import { consentOperations } from '../consents/consents.operations.ts'
 import { credentialOperations } from '../credentials/credentials.operations.ts'
 import { dailyCountOperations } from '../events/daily-counts.operations.ts'
@@ -41,6 +42,7 @@ export const restRoutes: readonly RestRoute[] = [
   ...registrationTokenOperations,
   ...clientOperations,
   ...tenantCreationOperations,
+  ...trustedDocumentOperations,
   ...tenantOperations,
   ...messageOperations,
   ...keyOperations,

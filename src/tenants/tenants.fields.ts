@@ -6,6 +6,7 @@ import {
   type SecondFactorMode,
   type SignInMethodName,
 } from '../model/sign-in-methods.ts'
+import { ACCEPTED_DOCUMENTS } from '../schema/accepted-documents.ts'
 import { emailAddress } from '../schema/address-shapes.ts'
 import { defineEnum } from '../schema/enums.ts'
 import { expectedUpdatedAt } from '../schema/expected-updated-at.ts'
@@ -75,6 +76,7 @@ export const TENANT_SETTINGS = {
   secondFactorRoles: listField(ROLE.shape, { example: ['admin'] }),
   recoveryWaitingTime: integerField({ min: 0, max: MAX_WAITING_SECONDS, standard: 0 }, 86_400),
   ...sessionSettings,
+  acceptedDocuments: enumField(ACCEPTED_DOCUMENTS, 'any', 'any'),
   eventRetentionDays: integerField({ min: 7, max: 365, standard: 90 }, 365),
   ...passcodeSettings,
   ...brandSettings,

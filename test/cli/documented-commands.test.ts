@@ -3,6 +3,7 @@ import type { ArgsDef, CommandDef } from 'citty'
 import { describe, expect, test } from 'vitest'
 import { adminCommand } from '../../src/cli/admin.ts'
 import { clientCommand } from '../../src/cli/client.ts'
+import { documentCommand } from '../../src/cli/document.ts'
 import { idpCommand } from '../../src/cli/idp.ts'
 import { keyCommand } from '../../src/cli/key.ts'
 import { limitCommand } from '../../src/cli/limit.ts'
@@ -18,6 +19,7 @@ const OF_ALL = ['--json', '--tenant', '--set']
 const groups = {
   tenant: tenantCommand,
   client: clientCommand,
+  document: documentCommand,
   idp: idpCommand,
   admin: adminCommand,
   user: userCommand,

@@ -47,6 +47,7 @@ describe('the operations on clients', () => {
       rotateRefreshTokens: true,
       requireSecondFactor: false,
       defaultMaxAge: null,
+      acceptedDocuments: 'any',
       resources: [],
       registeredBy: 'administrator',
       updatedAt: expect.any(String),

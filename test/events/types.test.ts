@@ -51,6 +51,7 @@ describe('createEvent', () => {
 /** A detail of each type that has one. */
 const DETAILS: { [Type in EventType as null extends EventDetail<Type> ? never : Type]: EventDetail<Type> } = {
   'user.terms_accepted': { version: '2026-11' },
+  'trusted_document.registered': { documents: 3 },
   'user.deletion_requested': { due_at: new Date().toISOString() },
   'role.changed': { roles: 'admin support' },
   'bulk_job.started': { action: 'add-roles', roles: 'support', users: 12 },

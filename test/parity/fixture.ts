@@ -10,6 +10,7 @@ import { createRegistrationToken } from '../../src/registration/registration-tok
 import { startSession } from '../../src/sessions/sessions.ts'
 import { createUser } from '../../src/users/users.ts'
 import { ctxFor, newTenant, tokenFor } from '../support/actors.ts'
+import { registerDocument } from '../support/clients.ts'
 import { dbFor } from '../support/database.ts'
 import type { Upstream } from '../support/upstream.ts'
 
@@ -32,6 +33,7 @@ export type Fixture = {
   registrationTokenId: string
   invitationId: string
   bulkJobId: string
+  trustedDocumentId: string
   /** A passcode that was sent to EMAIL. */
   code: string
   upstream: Upstream
@@ -115,6 +117,7 @@ export async function createFixture(upstream: Upstream): Promise<Fixture> {
     registrationTokenId: registrationToken.id,
     invitationId: invitation.id,
     bulkJobId: bulkJob.id,
+    trustedDocumentId: await registerDocument(tenant, client.id),
     code,
     upstream,
   }

@@ -57,6 +57,7 @@ describe('every GraphQL root field', () => {
         idpUserId,
         registrationTokenId,
         invitationId,
+        trustedDocumentId,
         email,
       } = foreign
       for (const secret of [
@@ -67,6 +68,7 @@ describe('every GraphQL root field', () => {
         idpUserId,
         registrationTokenId,
         invitationId,
+        trustedDocumentId,
         email,
       ])
         expect(results[0]).not.toContain(secret)

@@ -13,6 +13,7 @@ const BODIES: Record<string, object> = {
   addIdpUser: { externalId: 'x' },
   linkIdpUser: { idToken: 'x' },
   setUserRoles: { roles: [] },
+  registerTrustedDocuments: { documents: [{ documentId: 'a', text: '{ __typename }' }] },
 }
 
 /** Every route of the REST API with its name. */

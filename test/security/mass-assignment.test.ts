@@ -24,7 +24,7 @@ const SETTING_NAMES = Object.keys(Prisma.TenantScalarFieldEnum)
   .join(' ')
 
 const CLIENT_MEMBERS =
-  'name appType description scopes themeColor logoUrl clientUri policyUrl termsUrl translations callbacks allowedOrigins webOrigins allowedLogoutUrls initiateLoginUrl tokenExpiryTime requireConsent jwks jwksUri backchannelLogoutUrl idTokenSigningAlg userInfoSigningAlg idTokenClaims profile requirePushedRequests requirePkce tokenEndpointAuthMethod requireIssuerAudience requireFapiAlgorithms dpopBoundAccessTokens rotateRefreshTokens requireSecondFactor defaultMaxAge resources'
+  'name appType description scopes themeColor logoUrl clientUri policyUrl termsUrl translations callbacks allowedOrigins webOrigins allowedLogoutUrls initiateLoginUrl tokenExpiryTime requireConsent jwks jwksUri backchannelLogoutUrl idTokenSigningAlg userInfoSigningAlg idTokenClaims profile requirePushedRequests requirePkce tokenEndpointAuthMethod requireIssuerAudience requireFapiAlgorithms dpopBoundAccessTokens rotateRefreshTokens requireSecondFactor defaultMaxAge acceptedDocuments resources'
 
 const USER_FIELD_NAMES =
   'name givenName familyName middleName nickname preferredUsername profile picture website email emailVerified gender birthdate zoneinfo locale phoneNumber phoneNumberVerified locked address userMetadata appMetadata'
@@ -46,6 +46,9 @@ const WRITABLE = {
   SignUpFieldInput: 'field required label schema',
   CreateRegistrationTokenInput: 'note uses expiresInSeconds',
   RevokeRegistrationTokenInput: 'registrationTokenId',
+  RegisterTrustedDocumentsInput: 'clientId documents',
+  TrustedDocumentInput: 'documentId text',
+  DeleteTrustedDocumentInput: 'trustedDocumentId',
   RotateSigningKeysInput: 'activateInSeconds retireAtOnce',
   SetUserRolesInput: 'userId roles',
   CreateCredentialEnrollmentTokenInput: 'userId type send',

@@ -1,6 +1,5 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { Compilation } from '../../src/graphql/compiled/execute.ts'
 import { createGraphqlHandler, type GraphqlHandler } from '../../src/graphql/server.ts'
 import { buildSchema } from '../../src/server/graphql-schema.ts'
 import type { GraphqlBody } from './app.ts'
@@ -28,7 +27,7 @@ export type GraphqlServer = {
 
 /** Starts the server; the runtime must be open. */
 export async function serveGraphql(
-  options: { isProduction?: boolean; compilation?: Compilation } = {},
+  options: Parameters<typeof createGraphqlHandler>[1] = {},
 ): Promise<GraphqlServer> {
   const graphql = createGraphqlHandler(buildSchema(), { compilation, ...options })
   const tenantOf = (url = '') => url.split('?', 1)[0]?.split('/')[1] ?? ''

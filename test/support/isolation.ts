@@ -26,6 +26,7 @@ import { setUserRoles } from '../../src/users/roles.ts'
 import { createUser, lockUser } from '../../src/users/users.ts'
 import { ctxFor, newTenant, ownTokenFor, TENANT_SCOPES, tokenFor } from './actors.ts'
 import type { GraphqlBody } from './app.ts'
+import { registerDocument } from './clients.ts'
 import { dbFor, sql } from './database.ts'
 import { logOf } from './events.ts'
 import { test as base } from './fixtures.ts'
@@ -49,6 +50,7 @@ export type PopulatedTenant = {
   registrationTokenId: string
   invitationId: string
   bulkJobId: string
+  trustedDocumentId: string
   email: string
   phoneNumber: string
 }
@@ -64,6 +66,7 @@ export type Ids = Pick<
   | 'registrationTokenId'
   | 'invitationId'
   | 'bulkJobId'
+  | 'trustedDocumentId'
 > &
   Partial<PopulatedTenant>
 
@@ -77,6 +80,7 @@ export const UNKNOWN_IDS: Ids = {
   registrationTokenId: 'regtoken_01m7xeb1sbendby702xerkqv3p',
   invitationId: 'invitation_01m7xeb1sbendby702xerkqv3p',
   bulkJobId: 'bulkjob_01m7xeb1sbendby702xerkqv3p',
+  trustedDocumentId: 'trusteddoc_01m7xeb1sbendby702xerkqv3p',
 }
 
 async function startApiSession(tenant: string, userId: string) {
@@ -120,9 +124,11 @@ async function populateTenant(tenant: string): Promise<PopulatedTenant> {
   const { registrationToken } = await createRegistrationToken(ctx, { note: 'Partner' })
   const invitation = await createInvitation(ctx, { email: `guest@${tenant}.example` })
   const bulkJob = await bulkUpdateUsers(ctx, { action: 'unlock', userIds: [user.id] })
+  const trustedDocumentId = await registerDocument(tenant, client.id)
   return {
     tenant,
     token: await tokenFor(tenant),
+    trustedDocumentId,
     registrationTokenId: registrationToken.id,
     invitationId: invitation.id,
     bulkJobId: bulkJob.id,

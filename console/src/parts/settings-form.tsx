@@ -60,6 +60,7 @@ const SETTING_LABELS: Record<SettingName, string> = {
   friendlyName: t('Name'),
   supportUrl: t('Help page'),
   defaultLocale: t('Language of people of whom none is known'),
+  acceptedDocuments: t('GraphQL documents that are accepted'),
   eventRetentionDays: t('Days for which the log is kept'),
   loginUrl: t('Start page of sign-ins'),
   defaultAudience: t('Audience of access tokens'),
@@ -177,6 +178,7 @@ graphql`
       friendlyName
       supportUrl
       defaultLocale
+      acceptedDocuments
       eventRetentionDays
       loginUrl
       defaultAudience

@@ -20,7 +20,7 @@ import { JSON_LIMIT_BYTES } from '../../http/request-body.http.ts'
 import { rejectUpgrade } from '../../http/upgrades.http.ts'
 import type { GraphQLContext } from '../context.ts'
 import { maskErrors, toErrorJson, toGraphQLError } from '../error-masking.ts'
-import { assertDocumentSent } from '../limits/operation-params.ts'
+import { type FindConsoleDocument, resolveDocument } from '../limits/requested-document.ts'
 import { createContext } from '../request-context.ts'
 import { holdOpeningSocket } from './live-limits.ts'
 import { closeSlowSockets, endAnswer, hasTooMuchUnread, holdAnswer } from './socket-answers.ts'
@@ -67,11 +67,17 @@ async function awaitTurn(extra: SocketExtra): Promise<boolean> {
   return true
 }
 
+/** How operations are executed, and which documents they may name. */
+type Operations = {
+  getEnveloped: (context: GraphQLContext) => Enveloped
+  findConsoleDocument: FindConsoleDocument
+}
+
 /**
  * Parses and validates an operation. Returns its execution arguments, or its errors, as graphql-ws expects.
  */
 async function prepareOperation(
-  getEnveloped: (context: GraphQLContext) => Enveloped,
+  { getEnveloped, findConsoleDocument }: Operations,
   connection: SocketConnection,
   id: string,
   payload: SubscribePayload,
@@ -88,9 +94,9 @@ async function prepareOperation(
   }
   if (Object.keys(subscriptions).length > MAX_OPERATIONS) return [createLimitError(requestId)]
   try {
-    assertDocumentSent(payload)
+    const { query } = (await resolveDocument(payload, context.ctx, findConsoleDocument)) as SubscribePayload
     const { schema, parse, validate, contextFactory, execute, subscribe } = getEnveloped(context)
-    const document = parse(payload.query)
+    const document = parse(query)
     const errors = validate(schema, document)
     if (errors.length > 0) return maskErrors(errors, requestId)
     const contextValue = (await contextFactory()) as GraphQLContext
@@ -154,12 +160,12 @@ function runOperation(kind: keyof OperationRunner, args: ExecutionArgs): unknown
  * Creates the WebSocket server of all tenants (graphql-transport-ws). Operations are executed like those over
  * HTTP.
  */
-export function createSocketServer(getEnveloped: (context: GraphQLContext) => Enveloped) {
+export function createSocketServer(operations: Operations) {
   const server = new WebSocketServer(SERVER_OPTIONS)
   const protocol = makeServer<Record<string, unknown>, SocketExtra>({
     connectionInitWaitTimeout: 0, // socket-transport.ts waits
     onConnect: acceptConnection,
-    onSubscribe: (connection, id, payload) => prepareOperation(getEnveloped, connection, id, payload),
+    onSubscribe: (connection, id, payload) => prepareOperation(operations, connection, id, payload),
     execute: (args) => runOperation('execute', args) as ReturnType<OperationRunner['execute']>,
     subscribe: (args) => runOperation('subscribe', args) as ReturnType<OperationRunner['subscribe']>,
     onNext: (_connection, _id, _payload, args, { errors, ...result }) => ({

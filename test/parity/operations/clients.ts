@@ -17,6 +17,7 @@ const NEW_CLIENT = {
   resources: ['https://api.app.example'],
 }
 const clients = pageQuery('clients', 'Client', 'clients')
+const trustedDocuments = pageQuery('trustedDocuments', 'TrustedDocument', 'trustedDocuments')
 const registrationTokens = pageQuery('registrationTokens', 'RegistrationToken', 'registrationTokens')
 
 /** Fields with the values of enums that GraphQL spells in another way. */
@@ -87,6 +88,37 @@ export const CLIENT_OPERATIONS: Record<string, Call[]> = {
       mutation: 'rotateClientSecret',
       input: { clientId, ...input },
       read: ({ client, ...rest }) => ({ ...client, ...rest }),
+    }),
+  })),
+  registerTrustedDocuments: [
+    [],
+    [{ documentId: 'a b', text: 'x' }],
+    [{ documentId: 'users', text: 'query Users { users { totalSize } }' }],
+    [{ documentId: 'users', text: '{ __typename }' }],
+  ].map((documents) => ({
+    title: JSON.stringify(documents),
+    rest: ({ clientId }): Rest => ['POST', `/clients/${clientId}/trusted-documents`, { documents }],
+    gql: ({ clientId }): Gql => ({
+      mutation: 'registerTrustedDocuments',
+      input: { clientId, documents },
+      read: ({ registered, unchanged }) => ({ registered, unchanged }),
+    }),
+  })),
+  listTrustedDocuments: [{}, { page: 1, pageSize: 1 }, { pageSize: 0 }].map((page) => ({
+    title: JSON.stringify(page),
+    rest: (): Rest => ['GET', `/trusted-documents?${new URLSearchParams(page as Record<string, string>)}`],
+    gql: (): Gql => trustedDocuments(page),
+  })),
+  deleteTrustedDocument: ['unknown', 'present', 'present'].map((which) => ({
+    title: which,
+    rest: ({ trustedDocumentId }): Rest => [
+      'DELETE',
+      `/trusted-documents/${which === 'present' ? trustedDocumentId : unknownId('trusteddoc')}`,
+    ],
+    gql: ({ trustedDocumentId }): Gql => ({
+      mutation: 'deleteTrustedDocument',
+      input: { trustedDocumentId: which === 'present' ? trustedDocumentId : unknownId('trusteddoc') },
+      read: readGone,
     }),
   })),
   createRegistrationToken: [

@@ -16,7 +16,7 @@ export type Setting = {
 } & (
   | { as: 'text' | 'url' | 'long' | 'lines' | 'flag' | 'json' | 'scopes' }
   | { as: 'number'; min: number; max: number }
-  | { as: 'choice'; unset: string; choices: Record<string, string> }
+  | { as: 'choice'; unset?: string; choices: Record<string, string> }
 )
 
 const ALGORITHMS = { ES256: 'ES256', ES384: 'ES384', RS256: 'RS256', EDDSA: 'EdDSA' }
@@ -177,6 +177,13 @@ export const GROUPS: readonly { title: string; settings: readonly Setting[] }[] 
         label: t('Scopes'),
         as: 'scopes',
         hint: t('What it may request of the management API. You can give only scopes that you have.'),
+      },
+      {
+        name: 'acceptedDocuments',
+        label: t('GraphQL documents that are accepted'),
+        as: 'choice',
+        choices: { ANY: t('Any'), TRUSTED: t('Those that are registered for the application') },
+        hint: t('Unless the tenant accepts registered ones only.'),
       },
       {
         name: 'resources',

@@ -80,6 +80,7 @@ export function ApplicationSettings({
         idTokenSigningAlg
         userInfoSigningAlg
         scopes
+        acceptedDocuments
         resources
         profile
         tokenEndpointAuthMethod
@@ -219,7 +220,7 @@ function TextInput({
   if (setting.as === 'choice')
     return (
       <select {...props} value={value} onChange={onChange}>
-        <option value="">{setting.unset}</option>
+        {setting.unset && <option value="">{setting.unset}</option>}
         {Object.entries(setting.choices).map(([name, label]) => (
           <option key={name} value={name}>
             {label}

@@ -64,6 +64,11 @@ export const SettingsScreen = () => (
           name="clientIdMetadataDocuments"
           hint={t('The JSON document at the URL describes the application.')}
         />
+        <ChoiceSetting
+          name="acceptedDocuments"
+          options={{ ANY: t('Any'), TRUSTED: t('Those that are registered for the application') }}
+          hint={t('Those of the console are always accepted.')}
+        />
       </section>
     </div>
   </SettingsForm>
