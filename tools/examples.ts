@@ -69,18 +69,18 @@ try {
     }
     const started = Date.now()
     const { fields, attempt } = describeTrial(example)
-    const trial = await Trial.prepare(server, browser, example, fields)
+    let trial: Trial | undefined
     try {
+      trial = await Trial.prepare(server, browser, example, fields)
       await install(trial, false)
       await attempt(trial)
       process.stdout.write(`ok ${example.id} (${Math.round((Date.now() - started) / 1000)} s)\n`)
     } catch (error) {
       failed.push(example.id)
-      process.stdout.write(
-        `FAILED ${example.id}: ${(error as Error).message}\n${await trial.describeState()}\n`,
-      )
+      const state = await trial?.describeState()
+      process.stdout.write(`FAILED ${example.id}: ${(error as Error).message}\n${state ?? ''}\n`)
     } finally {
-      await trial.close()
+      await trial?.close()
     }
   }
 } finally {

@@ -9,7 +9,7 @@ import { launchBrowser, noBrowser } from '../support/browser.ts'
 import { freePort, type ServerProcess, startServer } from '../support/process.ts'
 
 /** Examples whose packages this checkout has. `npm run examples` runs the others too. */
-const LENT = ['react', 'native', 'device', 'device-curl', 'machine-curl', 'machine']
+const LENT = ['react', 'native', 'device', 'device-curl', 'machine-curl', 'machine', 'mcp', 'admin-table']
 const examples = EXAMPLES.filter(({ id }) => LENT.includes(id))
 
 const readPackages = (folder: string): Record<string, string> => {

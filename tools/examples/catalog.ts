@@ -18,8 +18,10 @@ export type Example = {
   run: string
   /** The programs that it needs besides Node. */
   needs?: readonly string[]
-  /** Another address than the origin of the redirect URI. */
-  opens?: string
+  /** The major version of Node that it needs, if that of this project is too old. */
+  node?: number
+  /** The address of a server without a redirect URI. */
+  address?: string
   /** It was never run. */
   isUntried?: true
 }
@@ -92,7 +94,15 @@ export const EXAMPLES: readonly Example[] = [
     kind: 'single-page',
     client: '--template spa',
     redirectUri: 'http://localhost:4200/callback',
-    files: ['src/app/app.config.ts', 'src/app/app.ts'],
+    files: [
+      'angular.json',
+      'tsconfig.json',
+      'src/index.html',
+      'src/main.ts',
+      'src/app/app.config.ts',
+      'src/app/app.ts',
+    ],
+    node: 24,
     run: 'npx ng serve --port 4200',
   },
   {
@@ -141,6 +151,52 @@ export const EXAMPLES: readonly Example[] = [
     needs: ['python3'],
     run: 'python token_example.py',
   },
+  {
+    id: 'api-fastapi',
+    client: `--template machine --name API --set 'resources=["http://localhost:8001"]'`,
+    address: 'http://localhost:8001',
+    files: ['.env', 'main.py'],
+    needs: ['python3'],
+    run: 'uvicorn main:app --env-file .env --port 8001',
+  },
+  {
+    id: 'api-go',
+    client: `--template machine --name API --set 'resources=["http://localhost:8001"]'`,
+    address: 'http://localhost:8001',
+    files: ['.env', 'main.go'],
+    needs: ['go'],
+    run: 'env $(cat .env) go run .',
+  },
+  {
+    id: 'mcp',
+    client: `--template machine --name Directory --set 'resources=["http://localhost:3001"]'`,
+    address: 'http://localhost:3001',
+    files: ['.env', 'server.mjs'],
+    run: 'node --env-file=.env server.mjs',
+  },
+  {
+    id: 'oauth2-proxy',
+    client: '--template web',
+    redirectUri: 'http://localhost:4180/oauth2/callback',
+    files: ['oauth2-proxy.cfg', 'public/index.html'],
+    install: 'go install github.com/oauth2-proxy/oauth2-proxy/v7@v7.15.6',
+    needs: ['go'],
+    run: 'oauth2-proxy --config oauth2-proxy.cfg --upstream "file://$PWD/public/#/"',
+  },
+  {
+    id: 'admin-table',
+    client: '--template spa --scopes users:read,users:write',
+    redirectUri: 'http://localhost:5173/callback',
+    files: [
+      'vite.config.js',
+      'relay.config.json',
+      'index.html',
+      'src/auth.js',
+      'src/environment.js',
+      'src/main.jsx',
+    ],
+    run: 'npx relay-compiler\nnpx vite --port 5173',
+  },
 ]
 
 export const FOLDER = 'examples'
@@ -164,12 +220,22 @@ export function readConnection(example: Example): { file: string; text: string }
   return undefined
 }
 
-/** The README of an example: its title, what it is, and what its reader should know afterwards. */
-export function readReadme(example: Example): { title: string; intro: string; notes: string } {
+/**
+ * The README of an example: its title, what it is, how to try it if that is not a sign-in in the browser, and what its reader
+ * should know afterwards.
+ */
+export function readReadme(example: Example): {
+  title: string
+  intro: string
+  attempt: string
+  notes: string
+} {
   const text = readFileSync(join(FOLDER, example.id, 'README.md'), 'utf8')
-  const [, title = '', intro = '', , notes = ''] =
-    /^# (.*)\n\n([\s\S]*?)(\n## Notes\n\n([\s\S]*))?$/.exec(text) ?? []
-  return { title, intro, notes }
+  const [start = '', ...sections] = text.split(/^## /m)
+  const readSection = (name: string): string =>
+    sections.find((section) => section.startsWith(`${name}\n`))?.slice(name.length) ?? ''
+  const [, title = '', intro = ''] = /^# (.*)\n([\s\S]*)$/.exec(start) ?? []
+  return { title, intro, attempt: readSection('Try it'), notes: readSection('Notes') }
 }
 
 const readJson = (path: string) => JSON.parse(readFileSync(path, 'utf8'))
@@ -190,7 +256,7 @@ export function describeInstallation(example: Example): string {
   if (existsSync(locate('requirements.txt')))
     return `pip install ${readFileSync(locate('requirements.txt'), 'utf8').trim().split('\n').join(' ')}`
   if (existsSync(locate('go.mod'))) {
-    const required = readFileSync(locate('go.mod'), 'utf8').matchAll(/^\t(\S+) (v\S+)$/gm)
+    const required = readFileSync(locate('go.mod'), 'utf8').matchAll(/^(?:\t|require )(\S+) (v\S+)$/gm)
     return `go mod init example.com/app\ngo get ${[...required].map(([, name, version]) => `${name}@${version}`).join(' ')}`
   }
   return ''
@@ -209,9 +275,9 @@ export function toTemplate(example: Example, text: string): string {
     .replaceAll(DEMO_FACTS.issuer, '%ISSUER%')
     .replaceAll(DEMO_FACTS.clientId, '%CLIENT_ID%')
     .replaceAll(DEMO_FACTS.clientSecret, '%CLIENT_SECRET%')
-  if (!example.redirectUri) return marked
-  const { origin, pathname, port } = new URL(example.redirectUri)
-  marked = marked.replaceAll(example.redirectUri, '%REDIRECT_URI%')
+  const { redirectUri, address } = example
+  if (redirectUri) marked = marked.replaceAll(redirectUri, '%REDIRECT_URI%')
+  const { origin, pathname, port } = new URL(redirectUri ?? address ?? 'http://localhost')
   if (port) marked = marked.replaceAll(origin, '%ORIGIN%').replace(new RegExp(`\\b${port}\\b`, 'g'), '%PORT%')
-  return marked.replaceAll(`"${pathname}"`, '"%PATH%"')
+  return redirectUri ? marked.replaceAll(`"${pathname}"`, '"%PATH%"') : marked
 }

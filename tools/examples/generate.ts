@@ -95,19 +95,31 @@ const showFile = (example: Example, name: string): string =>
   `\`${name}\`:\n\n${fence(LANGUAGES[extname(name)] ?? extname(name).slice(1), readFile(example, name))}`
 
 /** Where a person signs in, and how. */
-function describeSignIn({ kind, redirectUri, opens }: Example): string {
+function describeSignIn({ kind, redirectUri }: Example): string {
   if (kind === 'machine') return 'It prints the token.'
   const who = 'Sign in as `ada@demo.example`; the code arrives in `http://localhost:3000/dev/inbox`.'
-  const address = opens ?? (redirectUri && kind !== 'native' ? new URL(redirectUri).origin : null)
-  return address ? `Open \`${address}\`. ${who}` : `Open the address that it prints. ${who}`
+  return redirectUri && kind !== 'native'
+    ? `Open \`${new URL(redirectUri).origin}\`. ${who}`
+    : `Open the address that it prints. ${who}`
+}
+
+/** Where the files are, and the values of the client that they have. */
+function describeFolder(example: Example): string {
+  const texts = [...example.files.map((name) => readFile(example, name)), example.run].join('\n')
+  const values = [
+    ['the client id', DEMO_FACTS.clientId],
+    ['the secret', DEMO_FACTS.clientSecret],
+  ].filter(([, value = '']) => texts.includes(value))
+  const names = values.map(([name]) => name).join(' and ')
+  const marks = values.map(([, value]) => `\`${value}\``).join(' and ')
+  return `They are in an empty folder${names && `, with ${names} in the place of ${marks}`}.`
 }
 
 function writePage(example: Example): string {
-  const { id, client, redirectUri, files, isUntried } = example
-  const { title, intro, notes } = readReadme(example)
+  const { id, client, redirectUri, files } = example
+  const { title, intro, attempt, notes } = readReadme(example)
   const toPageLinks = (text: string) => text.replaceAll('](../../docs/', '](../')
   const callbacks = redirectUri && id !== 'native' ? ` --callbacks ${redirectUri}` : ''
-  const values = `the client id${files.includes('.env') || isUntried ? ' and the secret' : ''}`
   return `# ${title}
 
 <!-- ${NOTICE} -->
@@ -119,18 +131,18 @@ ${toPageLinks(intro).trim()}
 Vestibule runs at \`http://localhost:3000\` ([first run](../../README.md#first-run)). In its directory, create a client of the demo tenant:
 
 ${fence('sh', `npx vestibule client create --tenant demo ${client}${callbacks}`)}
-The [console](../console.md#applications) creates one too, at \`${DEMO_FACTS.issuer}/console\`, and shows the files below with its values.
+The [console](../console.md#applications) creates one too, at \`${DEMO_FACTS.issuer}/console\`${example.kind ? ', and shows the files below with its values' : ''}.
 
 ## 2. The files
 
-They are in an empty folder, with ${values} in the place of \`${DEMO_FACTS.clientId}\`${values.includes('secret') ? ` and \`${DEMO_FACTS.clientSecret}\`` : ''}.
+${describeFolder(example)}
 
 ${files.map((name) => showFile(example, name)).join('\n')}
 ## 3. The sign-in
 
 ${fence('sh', describeCommands(example))}
-${describeSignIn(example)}
-${notes && `\n## Notes\n\n${toPageLinks(notes).trimEnd()}\n`}`
+${toPageLinks(attempt).trim() || describeSignIn(example)}
+${notes && `\n## Notes\n\n${toPageLinks(notes).trim()}\n`}`
 }
 
 const written = new Map<string, string>([

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { fillIn, type SnippetFacts } from '../../console/src/screens/applications/snippet-text.ts'
+import { ROLES } from '../../src/core/scopes.ts'
 import { fillCode } from '../../test/support/fill-code.ts'
 import { type Example, FOLDER, readFile as readExampleFile, toTemplate } from './catalog.ts'
 
@@ -92,12 +93,12 @@ export class Command {
 
 type Token = { access_token: string }
 
-/** Asks for a token of the machine client. */
-async function fetchBackendToken({ issuer, backend }: DemoServer, scope: string): Promise<string> {
+/** A token of the machine client for the management API, with all of its scopes. */
+export async function fetchBackendToken({ issuer, backend }: DemoServer): Promise<string> {
   const response = await fetch(`${issuer}/oidc/token`, {
     method: 'POST',
     headers: { authorization: `Basic ${btoa(`${backend.clientId}:${backend.clientSecret}`)}` },
-    body: new URLSearchParams({ grant_type: 'client_credentials', scope }),
+    body: new URLSearchParams({ grant_type: 'client_credentials', scope: ROLES.admin.join(' ') }),
   })
   if (!response.ok) throw new Error(`no token: ${await response.text()}`)
   return ((await response.json()) as Token).access_token
@@ -106,7 +107,6 @@ async function fetchBackendToken({ issuer, backend }: DemoServer, scope: string)
 /** Sends a call of the management API as the machine client. Throws unless it succeeds. */
 export async function callApi<Body>(
   server: DemoServer,
-  scope: string,
   method: string,
   path: string,
   body?: object,
@@ -114,7 +114,7 @@ export async function callApi<Body>(
   const response = await fetch(`${server.issuer}/api/v1${path}`, {
     method,
     headers: {
-      authorization: `Bearer ${await fetchBackendToken(server, scope)}`,
+      authorization: `Bearer ${await fetchBackendToken(server)}`,
       'content-type': 'application/json',
     },
     ...(body && { body: JSON.stringify(body) }),
@@ -124,9 +124,15 @@ export async function callApi<Body>(
   return JSON.parse(text) as Body
 }
 
+export const createUser = (server: DemoServer, email: string) =>
+  callApi<{ id: string; email: string }>(server, 'POST', '/users', {
+    email,
+    emailVerified: true,
+  })
+
 type Client = { id: string; secret: string | null }
 export const createClient = (server: DemoServer, fields: object) =>
-  callApi<Client>(server, 'clients:write', 'POST', '/clients', { type: 'login', ...fields })
+  callApi<Client>(server, 'POST', '/clients', { type: 'login', ...fields })
 
 /** The newest code for an address in the development inbox, after the first `known` mails. */
 const readCode = async (server: DemoServer, address: string, known: number): Promise<string | undefined> => {
@@ -161,8 +167,9 @@ export class Trial {
   readonly example: Example
   readonly directory: string
   readonly facts: SnippetFacts
-  /** Of a user of its own: an address gets ten codes in an hour. */
+  /** Who signs in, a user of its own: an address gets ten codes in an hour. */
   readonly address: string
+  readonly userId: string
   readonly #browser: Browser
   readonly #commands: Command[] = []
   readonly #contexts: BrowserContext[] = []
@@ -173,13 +180,15 @@ export class Trial {
     example: Example,
     directory: string,
     facts: SnippetFacts,
+    user: { id: string; email: string },
   ) {
     this.server = server
     this.#browser = browser
     this.example = example
     this.directory = directory
     this.facts = facts
-    this.address = `${example.id}@demo.example`
+    this.address = user.email
+    this.userId = user.id
   }
 
   /** Copies an example, and fills its files in as the console does, with a client and a port of its own. */
@@ -187,15 +196,15 @@ export class Trial {
     server: DemoServer,
     browser: Browser,
     example: Example,
-    fields: object,
+    fields: object | ((address: string) => object),
   ): Promise<Trial> {
     const directory = await mkdtemp(join(tmpdir(), `vestibule-${example.id}-`))
-    const redirect = new URL(example.redirectUri ?? 'http://localhost:4000/callback')
+    const redirect = new URL(example.redirectUri ?? example.address ?? 'http://localhost')
     if (redirect.port) redirect.port = String(await findFreePort())
     const client = await createClient(server, {
       name: `Example ${example.id}`,
       ...(example.redirectUri && { callbacks: [redirect.href] }),
-      ...fields,
+      ...(typeof fields === 'function' ? fields(redirect.origin) : fields),
     })
     const facts = {
       issuer: server.issuer,
@@ -207,8 +216,8 @@ export class Trial {
       recursive: true,
       filter: (path) => !/[\\/](node_modules|\.next|target)$/.test(path),
     })
-    const trial = new Trial(server, browser, example, directory, facts)
-    await callApi(server, 'users:write', 'POST', '/users', { email: trial.address, emailVerified: true })
+    const user = await createUser(server, `${example.id}@demo.example`)
+    const trial = new Trial(server, browser, example, directory, facts, user)
     for (const name of example.files)
       await writeFile(join(directory, name), trial.fillIn(readExampleFile(example, name)))
     return trial
@@ -218,7 +227,10 @@ export class Trial {
 
   /** Starts a command, with the values of this trial. */
   start(text: string, env?: Record<string, string>): Command {
-    const command = new Command(this.fillIn(text), this.directory, env)
+    const { node } = this.example
+    const isTooOld = Number.parseInt(process.versions.node, 10) < (node ?? 0)
+    const shell = isTooOld ? `exec npx -y -p node@${node} -- bash -euc ${JSON.stringify(text)}` : text
+    const command = new Command(this.fillIn(shell), this.directory, env)
     this.#commands.push(command)
     return command
   }

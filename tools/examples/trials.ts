@@ -1,12 +1,23 @@
+import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { symlink } from 'node:fs/promises'
+import { cp, symlink } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join, resolve } from 'node:path'
-import { signIn, type Trial } from './runner.ts'
+import { auth, type OAuthClientProvider } from '@modelcontextprotocol/sdk/client/auth.js'
+import { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import type { OAuthTokens } from '@modelcontextprotocol/sdk/shared/auth.js'
+import * as oidc from 'openid-client'
+import { callApi, createClient, createUser, fetchBackendToken, signIn, type Trial } from './runner.ts'
 
 /** Installs the packages of an example, or lends it those of this checkout. */
 export async function install(trial: Trial, isLent: boolean): Promise<void> {
+  const { example } = trial
   const has = (name: string) => existsSync(join(trial.directory, name))
   if (isLent) return symlink(resolve('node_modules'), join(trial.directory, 'node_modules'))
+  if (example.install?.startsWith('go install'))
+    await trial.start(example.install, { GOBIN: join(trial.directory, '.bin') }).succeed()
   if (has('package.json')) await trial.start('npm install --no-package-lock').succeed()
   if (has('requirements.txt'))
     await trial.start('python3 -m venv .venv && .venv/bin/pip install -q -r requirements.txt').succeed()
@@ -14,7 +25,7 @@ export async function install(trial: Trial, isLent: boolean): Promise<void> {
 
 /** Starts the example as its page says. */
 function run(trial: Trial) {
-  const paths = [join(trial.directory, '.venv/bin'), process.env.PATH]
+  const paths = [join(trial.directory, '.venv/bin'), join(trial.directory, '.bin'), process.env.PATH]
   return trial.start(trial.example.run, { PATH: paths.join(':') })
 }
 
@@ -64,13 +75,139 @@ async function tryMachine(trial: Trial): Promise<void> {
   await machine.waitForText(/eyJ[\w-]+\.[\w-]+\.[\w-]+/)
 }
 
+/** Listens on this machine for an authorization response, as a native application does. */
+async function listenForResponse() {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const redirectUri = `http://127.0.0.1:${(server.address() as AddressInfo).port}/callback`
+  const received = once(server, 'request').then(([request, response]) => {
+    response.end('Signed in.')
+    server.close()
+    return new URL(request.url, redirectUri)
+  })
+  /** Opens an authorization URL, and signs in. */
+  const authorize = async (trial: Trial, url: URL): Promise<URL> => {
+    const page = await trial.openPage()
+    await page.goto(url.href)
+    await signIn(page, trial)
+    return received
+  }
+  return { redirectUri, authorize }
+}
+
+const createNativeClient = (trial: Trial) =>
+  createClient(trial.server, { name: 'Caller', appType: 'native', callbacks: ['http://127.0.0.1/callback'] })
+
+/** A token of a user for an API. */
+async function fetchUserToken(trial: Trial, resource: string): Promise<string> {
+  const { id } = await createNativeClient(trial)
+  const { redirectUri, authorize } = await listenForResponse()
+  const config = await oidc.discovery(new URL(trial.server.issuer), id, undefined, oidc.None(), {
+    execute: [oidc.allowInsecureRequests],
+  })
+  const checks = { pkceCodeVerifier: oidc.randomPKCECodeVerifier(), expectedState: oidc.randomState() }
+  const url = oidc.buildAuthorizationUrl(config, {
+    redirect_uri: redirectUri,
+    scope: 'openid',
+    resource,
+    state: checks.expectedState,
+    code_challenge: await oidc.calculatePKCECodeChallenge(checks.pkceCodeVerifier),
+    code_challenge_method: 'S256',
+  })
+  const response = await authorize(trial, url)
+  return (await oidc.authorizationCodeGrant(config, response, checks)).access_token
+}
+
+/** Calls an API with the token of a user, then with none and with one for another API. */
+async function tryApi(trial: Trial): Promise<void> {
+  await trial.waitUntilServing(run(trial))
+  const call = async (token: string) => {
+    const response = await fetch(`${trial.origin}/me`, {
+      headers: token ? { authorization: `Bearer ${token}` } : {},
+    })
+    return [response.status, await response.text()] as const
+  }
+  const [status, text] = await call(await fetchUserToken(trial, trial.origin))
+  if (status !== 200 || !text.includes(trial.userId)) throw new Error(`it answered ${status} ${text}`)
+  for (const token of ['', await fetchBackendToken(trial.server)]) {
+    const [rejected, reason] = await call(token)
+    if (rejected !== 401) throw new Error(`it answered ${rejected} ${reason} to a token that is not for it`)
+  }
+}
+
+/** Calls the tool of an MCP server with a client of the SDK. */
+async function tryMcp(trial: Trial): Promise<void> {
+  await trial.waitUntilServing(run(trial))
+  const { id } = await createNativeClient(trial)
+  const { redirectUri, authorize } = await listenForResponse()
+  let [requested, verifier] = [new URL(trial.origin), '']
+  let tokens: OAuthTokens | undefined
+  const provider: OAuthClientProvider = {
+    redirectUrl: redirectUri,
+    clientMetadata: { redirect_uris: [redirectUri] },
+    clientInformation: () => ({ client_id: id }),
+    tokens: () => tokens,
+    saveTokens: (saved) => {
+      tokens = saved
+    },
+    redirectToAuthorization: (url) => {
+      requested = url
+    },
+    saveCodeVerifier: (saved) => {
+      verifier = saved
+    },
+    codeVerifier: () => verifier,
+  }
+  await auth(provider, { serverUrl: trial.origin })
+  const response = await authorize(trial, requested)
+  const code = response.searchParams.get('code') ?? undefined
+  await auth(provider, { serverUrl: trial.origin, authorizationCode: code })
+  const client = new Client({ name: 'example', version: '1.0.0' })
+  await client.connect(new StreamableHTTPClientTransport(new URL(trial.origin), { authProvider: provider }))
+  const answer = JSON.stringify(await client.callTool({ name: 'whoami' }))
+  await client.close()
+  if (!answer.includes(trial.userId)) throw new Error(`the tool answered ${answer}`)
+}
+
+/** Signs in as an administrator; the table shows at once that somebody else locks a user. */
+async function tryTable(trial: Trial): Promise<void> {
+  const { server } = trial
+  const change = (path: string, method: string, body: object) =>
+    callApi(server, method, `/users/${path}`, body)
+  await change(`${trial.userId}/roles`, 'PUT', { roles: ['support'] })
+  const { id, email } = await createUser(server, 'locked@demo.example')
+  await cp('schema.graphql', join(trial.directory, 'schema.graphql'))
+  await trial.waitUntilServing(run(trial))
+  const page = await trial.openPage()
+  await page.goto(trial.origin)
+  await page.getByText('Sign in', { exact: true }).click()
+  await signIn(page, trial)
+  const row = page.getByRole('row').filter({ hasText: email })
+  await row.getByText('active').waitFor()
+  await change(id, 'PATCH', { locked: true })
+  await row.getByText('locked', { exact: true }).waitFor({ timeout: 3000 })
+  await row.getByRole('button', { name: 'Unlock' }).click()
+  await row.getByText('active').waitFor()
+}
+
 type TryExample = (trial: Trial) => Promise<void>
-const BY_KIND: Record<string, { fields: object; attempt: TryExample }> = {
+/** The members of the client of an API, of which the address is one. */
+const API = (address: string) => ({ appType: 'machine', resources: [address] })
+
+const BY_KIND: Record<string, { fields: object | ((address: string) => object); attempt: TryExample }> = {
   web: { fields: { appType: 'web' }, attempt: tryPages },
   'single-page': { fields: { appType: 'single-page' }, attempt: tryPages },
   native: { fields: { appType: 'native' }, attempt: tryNative },
   device: { fields: { appType: 'native' }, attempt: tryDevice },
   machine: { fields: { appType: 'machine' }, attempt: tryMachine },
+  'api-fastapi': { fields: API, attempt: tryApi },
+  'api-go': { fields: API, attempt: tryApi },
+  mcp: { fields: API, attempt: tryMcp },
+  'oauth2-proxy': { fields: { appType: 'web' }, attempt: tryPages },
+  'admin-table': {
+    fields: { appType: 'single-page', scopes: ['users:read', 'users:write'] },
+    attempt: tryTable,
+  },
 }
 
 /** How an example is tried: the members of its client, and the sign-in. */

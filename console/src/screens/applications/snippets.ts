@@ -449,6 +449,53 @@ createRoot(document.getElementById('root')).render(
 npm install -D @angular/build@22.2.7 @angular/cli@22.2.7 @angular/compiler-cli@22.2.6 typescript@6.0.3
 npx ng serve --port %PORT%`,
     files: [
+      { name: 'angular.json', text: `{
+  "version": 1,
+  "projects": {
+    "app": {
+      "projectType": "application",
+      "root": "",
+      "sourceRoot": "src",
+      "architect": {
+        "build": {
+          "builder": "@angular/build:application",
+          "options": { "browser": "src/main.ts", "tsConfig": "tsconfig.json" }
+        },
+        "serve": {
+          "builder": "@angular/build:dev-server",
+          "options": { "buildTarget": "app:build" }
+        }
+      }
+    }
+  }
+}` },
+      { name: 'tsconfig.json', text: `{
+  "compilerOptions": {
+    "target": "ES2022",
+    "module": "preserve",
+    "moduleResolution": "bundler",
+    "strict": true,
+    "skipLibCheck": true
+  },
+  "angularCompilerOptions": { "strictTemplates": true },
+  "files": ["src/main.ts"]
+}` },
+      { name: 'src/index.html', text: `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8">
+    <title>Example</title>
+    <base href="/">
+  </head>
+  <body>
+    <app-root></app-root>
+  </body>
+</html>` },
+      { name: 'src/main.ts', text: `import { bootstrapApplication } from '@angular/platform-browser'
+import { App } from './app/app'
+import { appConfig } from './app/app.config'
+
+bootstrapApplication(App, appConfig)` },
       { name: 'src/app/app.config.ts', text: `import type { ApplicationConfig } from '@angular/core'
 import { provideAuth } from 'angular-auth-oidc-client'
 

@@ -1,0 +1,3 @@
+import relay from 'vite-plugin-relay'
+
+export default { plugins: [relay] }
