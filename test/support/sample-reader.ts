@@ -94,7 +94,7 @@ export class SampleReader {
     if (code !== 0) throw new Error(`ended with ${code}: ${output}`)
   }
 
-  /** Runs a module; signs in as `address` at the first URL that it prints. */
+  /** Runs a module; signs in as `address` at the first URL of a sign-in that it prints. */
   async runModule(source: string, address: string): Promise<void> {
     const visit = async (output: string) => {
       const url = /https?:\/\/\S+\/oidc\/authorize\S*/.exec(output)?.[0]

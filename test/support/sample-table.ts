@@ -95,6 +95,10 @@ export const GIVEN: ByFile<(reader: SampleReader) => string | Promise<string>> =
     'CLIENT_ID=… CLIENT_SECRET=…': assignBackend,
     'user_…': async (reader) => (await reader.rest('GET', '/users?search=grace')).users[0].id,
   },
+  'docs/graphql.md': {
+    'CLIENT_ID=… CLIENT_SECRET=…': assignBackend,
+    "const token = '…'": async (reader) => `const token = '${await reader.token()}'`,
+  },
   'docs/openid-connect.md': {
     '"x": "…", "y": "…"': () => JSON.stringify(newCoordinates()).slice(1, -1),
     'x: "…", y: "…"': () => {
