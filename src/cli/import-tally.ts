@@ -9,10 +9,10 @@ export const formatCount = (count: number, word: string): string =>
 
 /** Formats why a line was rejected. */
 const formatLineError = ({ line, fields, message }: Extract<LineResult, { status: 'error' }>): string =>
-  `line ${line}: ${fields.map(({ field, description }) => `${field || 'it'} ${description}`).join(', ') || message}`
+  `line ${line}: ${fields.map(({ field, column, description }) => `${column ?? (field || 'it')} ${description}`).join(', ') || message}`
 
 /** Counts the results of lines, and keeps the first rejected ones. */
-export function createImportTally() {
+export function createImportTally(isDryRun: boolean) {
   const summary: ImportSummary['summary'] = { lastLine: 0, created: 0, updated: 0, unchanged: 0, failed: 0 }
   const rejected: string[] = []
   return {
@@ -42,7 +42,7 @@ export function createImportTally() {
     text(): string {
       const { created, updated, unchanged, failed } = summary
       const users = formatCount(created + updated + unchanged, 'user')
-      return `Imported ${users}: ${created} created, ${updated} changed, ${unchanged} unchanged; ${formatCount(failed, 'line')} rejected.`
+      return `${isDryRun ? 'Would import' : 'Imported'} ${users}: ${created} created, ${updated} changed, ${unchanged} unchanged; ${formatCount(failed, 'line')} rejected.`
     },
   }
 }

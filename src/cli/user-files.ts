@@ -5,6 +5,7 @@ import type { Ctx } from '../context/context.ts'
 import { listUsers } from '../users/list/user-list.ts'
 import { exportUsers } from '../users/transfer/export.ts'
 import { importUsers } from '../users/transfer/import.ts'
+import { importUsersFromCsv } from '../users/transfer/import-csv.ts'
 import { createTenantCtx, defineDatabaseCommand, TENANT_ARG, withoutUndefined } from './command.ts'
 import { createFileError } from './file-errors.ts'
 import { createImportTally, formatCount } from './import-tally.ts'
@@ -41,7 +42,8 @@ const toNdjson = (lines: readonly object[]): string =>
 
 export const importCommand = defineDatabaseCommand({
   name: 'import',
-  description: 'Create or update users, one per line; exits with 1 when a line was rejected',
+  description:
+    'Create or update users from NDJSON, or from a .csv file; exits with 1 when a line was rejected',
   args: {
     file: FILE_ARG,
     tenant: TENANT_ARG,
@@ -50,6 +52,12 @@ export const importCommand = defineDatabaseCommand({
       description: 'Field that matches a line to a user: externalId, email or phoneNumber',
     },
     'start-line': { type: 'string', description: 'Number of the first line to import' },
+    columns: {
+      type: 'string',
+      description: 'Of a CSV file: the field of each column, with commas; - leaves a column out',
+    },
+    charset: { type: 'string', description: 'Of a CSV file: utf-8 (the default) or windows-1252' },
+    'dry-run': { type: 'boolean', description: 'Write nothing, and report what the import would do' },
     results: { type: 'string', description: 'File for the result of each line, as NDJSON' },
   },
   run: async (args) => {
@@ -68,7 +76,15 @@ export const importCommand = defineDatabaseCommand({
   },
 })
 
-type ImportArgs = { 'match-by'?: string; 'start-line'?: string; json?: boolean }
+type ImportArgs = {
+  file: string
+  'match-by'?: string
+  'start-line'?: string
+  columns?: string
+  charset?: string
+  'dry-run'?: boolean
+  json?: boolean
+}
 
 /** Imports the users of a file, or of standard input, and writes the result of each line to `results`. */
 async function importFile(ctx: Ctx, args: ImportArgs, file: FileHandle | null, results: FileHandle | null) {
@@ -81,9 +97,18 @@ async function importFile(ctx: Ctx, args: ImportArgs, file: FileHandle | null, r
       yield chunk as Buffer
     }
   }
-  const options = withoutUndefined({ matchBy: args['match-by'], startLine: args['start-line'] })
-  const lines = importUsers(ctx, countBytes(), options, { maxLines: Number.POSITIVE_INFINITY })
-  const tally = createImportTally()
+  const isCsv = /\.csv$/i.test(args.file) || args.columns !== undefined || args.charset !== undefined
+  const isDryRun = args['dry-run'] === true
+  const options = withoutUndefined({
+    matchBy: args['match-by'],
+    startLine: args['start-line'],
+    columns: args.columns,
+    charset: args.charset,
+    dryRun: isDryRun || undefined,
+  })
+  const importLines = isCsv ? importUsersFromCsv : importUsers
+  const lines = importLines(ctx, countBytes(), options, { maxLines: Number.POSITIVE_INFINITY })
+  const tally = createImportTally(isDryRun)
   const progress = startProgress({ total, isShown: args.json !== true })
   let isStopped = false
   const stop = () => {

@@ -134,7 +134,10 @@ async function executeRoute(
       )
       for (const scope of ctx.scopes) requireScope(current.ctx, scope)
     })
-    const body = route.ndjson === 'both' ? recheckChunks(readStream(event, NDJSON), recheck) : undefined
+    const body =
+      route.ndjson === 'both'
+        ? recheckChunks(readStream(event, route.streamType ?? NDJSON), recheck)
+        : undefined
     const lines = (await route.handle(ctx, { params, body, ...parsed })) as AsyncGenerator<object[]>
     const release = acquireStreamSlot(ctx)
     setIdleTimeout(event)

@@ -25,7 +25,10 @@ export function buildRequestBody(route: RestRoute, { toSchema, components }: Sch
   return {
     required: !route.isBodyOptional,
     content: {
-      [getMediaType(route.ndjson === 'both')]: { schema, example: buildExample(schema, components) },
+      [route.streamType ?? getMediaType(route.ndjson === 'both')]: {
+        schema,
+        example: buildExample(schema, components),
+      },
     },
   }
 }

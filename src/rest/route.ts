@@ -84,6 +84,8 @@ export type RestRoute = {
    * its `body` is a stream of bytes.
    */
   ndjson?: 'response' | 'both'
+  /** The media type of a streamed request body, where it is not that of lines. */
+  streamType?: 'text/csv'
   handle(ctx: Ctx, request: RestRequest): Promise<object>
 }
 

@@ -39,6 +39,20 @@ const test = base
   })
 
 describe('vestibule user', () => {
+  test('tries the lines of a CSV file, with the fields of its columns', async ({ tenant, writeLines }) => {
+    const file = await writeLines('people.csv', 'Mail;Raum\nada@example.com;12\nnobody;13\n')
+    expect(
+      await runUsers('import', file, '--tenant', tenant, '--columns', 'email,-', '--dry-run'),
+    ).toMatchObject({
+      code: 1,
+      stdout: 'Would import 1 user: 1 created, 0 changed, 0 unchanged; 1 line rejected.\n',
+      stderr: expect.stringMatching(/^line 3: Mail must be an e-mail address/),
+    })
+    await expect(getUserByEmail(createPlatformCtx(tenant), 'ada@example.com')).rejects.toMatchObject({
+      code: 'NOT_FOUND',
+    })
+  })
+
   test('imports a file, prints the rejected lines, and exits with 1 when there are any', async ({
     tenant,
     directory,

@@ -20,6 +20,7 @@ const ELSEWHERE = [
   'getTenantSetupBySlug',
   'getUserRoles',
   'importUsers',
+  'importUsersFromCsv',
   'exportUsers',
 ]
 

@@ -37,6 +37,7 @@ const WRITABLE = {
   UpdateClientInput: `clientId expectedUpdatedAt ${CLIENT_MEMBERS}`,
   TenantSettingsInput: SETTING_NAMES,
   UpdateTenantSettingsInput: `expectedUpdatedAt ${SETTING_NAMES}`,
+  ImportCsvInput: 'csv isLast delimiter columns line exceptLines dryRun',
   BulkUpdateUsersInput: 'action userIds filter roles',
   CancelBulkJobInput: 'bulkJobId',
   RevokeClientAccessInput: 'clientId',

@@ -131,7 +131,10 @@ export const GIVEN: ByFile<(reader: SampleReader) => string | Promise<string>> =
 
 /** Files that commands read, by document and name. */
 export const FILES: ByFile<string> = {
-  'docs/api.md': { 'users.ndjson': '{"email":"imported@example.com","name":"Imported"}\n' },
+  'docs/api.md': {
+    'users.ndjson': '{"email":"imported@example.com","name":"Imported"}\n',
+    'people.csv': 'E-mail,First name,Room\nsample@example.com,Sample,12\n',
+  },
   'docs/sign-in/identity-providers.md': { 'secret.txt': 'secret' },
 }
 

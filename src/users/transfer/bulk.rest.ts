@@ -1,8 +1,9 @@
 import { defineRestRoute, type RestRoute } from '../../rest/route.ts'
 import { ExportedUser, ExportOptions } from './export.fields.ts'
 import { exportUsers } from './export.ts'
-import { ImportLine, ImportOptions, UserLine } from './import.fields.ts'
+import { CsvFile, CsvOptions, ImportLine, ImportOptions, UserLine } from './import.fields.ts'
 import { importUsers } from './import.ts'
+import { importUsersFromCsv } from './import-csv.ts'
 
 /** Import and export of users as NDJSON. */
 export const bulkRoutes: readonly RestRoute[] = [
@@ -18,6 +19,20 @@ export const bulkRoutes: readonly RestRoute[] = [
     body: UserLine,
     response: ImportLine,
     handle: async (ctx, { body, query }) => importUsers(ctx, body as AsyncIterable<Uint8Array>, query),
+  }),
+  defineRestRoute({
+    method: 'POST',
+    path: '/users/import/csv',
+    operationId: 'importUsersFromCsv',
+    summary:
+      'Imports users from a CSV file, whose first line names the columns, as importUsers does. A line that has the externalId, the e-mail address or the phone number of an earlier line is an error.',
+    scope: 'users:write',
+    ndjson: 'both',
+    streamType: 'text/csv',
+    query: CsvOptions,
+    body: CsvFile,
+    response: ImportLine,
+    handle: async (ctx, { body, query }) => importUsersFromCsv(ctx, body as AsyncIterable<Uint8Array>, query),
   }),
   defineRestRoute({
     method: 'GET',

@@ -40,8 +40,11 @@ export type CheckedLine = {
 
 /** The result of a line. */
 export type LineResult =
-  | { line: number; status: 'created' | 'updated' | 'unchanged'; userId: string }
-  | { line: number; status: 'error'; code: ErrorCode; message: string; fields: FieldIssue[] }
+  | { line: number; status: 'created' | 'updated' | 'unchanged'; userId?: string }
+  | { line: number; status: 'error'; code: ErrorCode; message: string; fields: LineIssue[] }
+
+/** An issue of a line, with the name of its column in a CSV file. */
+export type LineIssue = FieldIssue & { column?: string }
 
 /** Maximum number of reported issues per line, so that a result is not many times longer than its line. */
 const MAX_LINE_ISSUES = 100
@@ -220,8 +223,36 @@ async function retryTransient<T>(tries: number, work: () => Promise<T>): Promise
  * not affect the others. Throws Unavailable when the database does not answer for seconds; then any of the
  * lines may have been written.
  */
-export const writeBatch = (ctx: Ctx, lines: readonly CheckedLine[]): Promise<LineResult[]> =>
-  writeInTurns(ctx, lines, (part) => writeLines(ctx, part))
+export const writeBatch = (
+  ctx: Ctx,
+  lines: readonly CheckedLine[],
+  isDryRun: boolean,
+): Promise<LineResult[]> =>
+  writeInTurns(ctx, lines, (part) => (isDryRun ? tryLines(ctx, part) : writeLines(ctx, part)))
+
+/** Carries the results out of a transaction that is rolled back. */
+class DryRun extends Error {
+  readonly results: LineResult[]
+
+  constructor(results: LineResult[]) {
+    super('a dry run is rolled back')
+    this.results = results
+  }
+}
+
+/** The results that writing the lines would have: they are written, and rolled back. A new user has no id. */
+async function tryLines(ctx: Ctx, lines: readonly CheckedLine[]): Promise<LineResult[]> {
+  try {
+    return await ctx.db.transaction(async (tx) => {
+      throw new DryRun(await writeLines({ ...ctx, db: tx.join() }, lines))
+    })
+  } catch (error) {
+    if (!(error instanceof DryRun)) throw error
+    return error.results.map((result) =>
+      result.status === 'created' ? { line: result.line, status: result.status } : result,
+    )
+  }
+}
 
 async function writeLines(ctx: Ctx, lines: readonly CheckedLine[]): Promise<LineResult[]> {
   const written = new Map<number, LineResult>()

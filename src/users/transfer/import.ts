@@ -43,15 +43,22 @@ const COLUMN_BY_MATCH: Record<MatchBy, KeyColumn> = {
   phoneNumber: 'phoneNumberKey',
 }
 
-/** Parses a line. Throws InvalidInput that names every invalid field. */
-function checkLine({ number, text, error }: NdjsonLine, matchBy: MatchBy | undefined): CheckedLine {
+/** A line of NDJSON. Throws InvalidInput. */
+function parseNdjsonLine({ text, error }: NdjsonLine): unknown {
   if (error !== undefined) throw new InvalidInput([{ field: '', description: error }])
-  let input: unknown
   try {
-    input = parseExactJson(text)
+    return parseExactJson(text)
   } catch {
     throw new InvalidInput([{ field: '', description: 'is not valid JSON' }])
   }
+}
+
+/** A line of a file, whose text is parsed when it is its turn. `bytes` is about its size. */
+export type SourceLine = { number: number; bytes: number; parse: () => unknown }
+
+/** Checks a line. Throws InvalidInput that names every invalid field. */
+function checkLine({ number, parse }: SourceLine, matchBy: MatchBy | undefined): CheckedLine {
+  const input = parse()
   if (Object.keys(Object(input)).length > MAX_LINE_MEMBERS)
     throw new InvalidInput([{ field: '', description: `has more than ${MAX_LINE_MEMBERS} members` }])
   const {
@@ -80,33 +87,54 @@ function checkLine({ number, text, error }: NdjsonLine, matchBy: MatchBy | undef
   ])
 }
 
+/** How the lines of a source are imported. With `seenKeys`, a line whose key an earlier one has is an error. */
+type SourceRules = {
+  matchBy: MatchBy | undefined
+  dryRun: boolean
+  lastLine: number
+  seenKeys?: SeenKeys
+}
+
 /** A line to be written, or its error. */
 type ImportEntry = CheckedLine | LineResult
 const isCheckedLine = (entry: ImportEntry): entry is CheckedLine => 'columns' in entry
 
-function toImportEntry(line: NdjsonLine, matchBy: MatchBy | undefined): ImportEntry {
+const listLineKeys = ({ columns }: CheckedLine): string[] =>
+  KEY_COLUMNS.flatMap((column) => (columns[column] ? `${column}:${columns[column]}` : []))
+
+/** The keys of the lines of a source so far, each with the number of its line. */
+export type SeenKeys = Map<string, number>
+
+/** Adds the keys of a line. Throws InvalidInput when an earlier line has one of them. */
+function addKeys(line: CheckedLine, seenKeys: SeenKeys): void {
+  for (const [field, column] of Object.entries(COLUMN_BY_MATCH)) {
+    const earlier = seenKeys.get(`${column}:${line.columns[column]}`)
+    if (earlier !== undefined) throw new InvalidInput([{ field, description: `is that of line ${earlier}` }])
+  }
+  for (const key of listLineKeys(line)) seenKeys.set(key, line.line)
+}
+
+function toImportEntry(
+  line: SourceLine,
+  { matchBy, seenKeys }: Pick<SourceRules, 'matchBy' | 'seenKeys'>,
+): ImportEntry {
   try {
-    return checkLine(line, matchBy)
+    const checked = checkLine(line, matchBy)
+    if (seenKeys) addKeys(checked, seenKeys)
+    return checked
   } catch (error) {
     return toLineError(line.number, error)
   }
 }
 
-const listLineKeys = ({ columns }: CheckedLine): string[] =>
-  KEY_COLUMNS.flatMap((column) => (columns[column] ? `${column}:${columns[column]}` : []))
-
 /**
  * Reads and validates a batch of lines; null after the last. Lines of a batch have no common keys, so that
  * lines take effect in order. An incomplete batch is returned after a timeout.
  */
-function createBatchReader(
-  ctx: Ctx,
-  lines: AsyncIterator<NdjsonLine[]>,
-  matchBy: MatchBy | undefined,
-  lastLine: number,
-) {
-  let reading: Promise<IteratorResult<NdjsonLine[]>> | undefined
-  let waiting: { line: NdjsonLine; entry?: ImportEntry }[] = []
+function createBatchReader(ctx: Ctx, lines: AsyncIterator<SourceLine[]>, rules: SourceRules) {
+  const { lastLine } = rules
+  let reading: Promise<IteratorResult<SourceLine[]>> | undefined
+  let waiting: { line: SourceLine; entry?: ImportEntry }[] = []
   return async (): Promise<ImportEntry[] | null> => {
     const batch: ImportEntry[] = []
     const keys = new Set<string>()
@@ -125,12 +153,12 @@ function createBatchReader(
           const message = `An import takes ${MAX_IMPORT_LINES} lines at most; import the rest from line ${lastLine + 1} on.`
           throw new AppError('PAYLOAD_TOO_LARGE', 413, message)
         }
-        item.entry ??= toImportEntry(item.line, matchBy)
+        item.entry ??= toImportEntry(item.line, rules)
         const own = isCheckedLine(item.entry) ? listLineKeys(item.entry) : []
         if (own.some((key) => keys.has(key))) return takeBatch()
         for (const key of own) keys.add(key)
         batch.push(item.entry)
-        const length = item.line.text?.length ?? 0
+        const length = item.line.bytes
         bytes += length
         turnBytes += length
         if (turnBytes >= YIELD_BYTES) {
@@ -151,17 +179,18 @@ function createBatchReader(
   }
 }
 
-async function writeEntries(ctx: Ctx, batch: ImportEntry[]): Promise<LineResult[]> {
+async function writeEntries(ctx: Ctx, batch: ImportEntry[], isDryRun: boolean): Promise<LineResult[]> {
   const checked = batch.filter(isCheckedLine)
-  const written = checked.length > 0 ? await writeBatch(ctx, checked) : []
+  const written = checked.length > 0 ? await writeBatch(ctx, checked, isDryRun) : []
   let next = 0
   return batch.map((entry) => (isCheckedLine(entry) ? (written[next++] as LineResult) : entry))
 }
 
 async function* streamResults(
   ctx: Ctx,
-  lines: AsyncIterator<NdjsonLine[]>,
+  lines: AsyncIterator<SourceLine[]>,
   nextBatch: () => Promise<ImportEntry[] | null>,
+  isDryRun: boolean,
 ): AsyncGenerator<(LineResult | ImportSummary)[]> {
   const summary = { lastLine: 0, created: 0, updated: 0, unchanged: 0, failed: 0 }
   try {
@@ -169,7 +198,7 @@ async function* streamResults(
       // The next batch is validated while this one is written.
       const following = nextBatch()
       following.catch(() => {}) // rethrown below in order
-      const results = await writeEntries(ctx, batch)
+      const results = await writeEntries(ctx, batch, isDryRun)
       for (const { line, status } of results) {
         summary.lastLine = line
         summary[status === 'error' ? 'failed' : status]++
@@ -197,7 +226,30 @@ export function importUsers(
   options: unknown = {},
   { maxLines = MAX_IMPORT_LINES }: { maxLines?: number } = {},
 ): AsyncGenerator<(LineResult | ImportSummary)[]> {
-  const { matchBy, startLine = 1 } = parseInput(ImportOptions, options)
-  const lines = readNdjsonLines(chunks, { maxBytes: MAX_LINE_BYTES, startLine })
-  return streamResults(ctx, lines, createBatchReader(ctx, lines, matchBy, startLine + maxLines - 1))
+  const { matchBy, startLine = 1, dryRun = false } = parseInput(ImportOptions, options)
+  return importSource(ctx, readNdjson(chunks, startLine), {
+    matchBy,
+    dryRun,
+    lastLine: startLine + maxLines - 1,
+  })
 }
+
+async function* readNdjson(
+  chunks: AsyncIterable<Uint8Array>,
+  startLine: number,
+): AsyncGenerator<SourceLine[]> {
+  for await (const lines of readNdjsonLines(chunks, { maxBytes: MAX_LINE_BYTES, startLine }))
+    yield lines.map((line) => ({
+      number: line.number,
+      bytes: line.text?.length ?? 0,
+      parse: () => parseNdjsonLine(line),
+    }))
+}
+
+/** Imports the lines of a source as `importUsers` does. A dry run writes nothing; a new user has no id. */
+export const importSource = (
+  ctx: Ctx,
+  lines: AsyncIterator<SourceLine[]>,
+  rules: SourceRules,
+): AsyncGenerator<(LineResult | ImportSummary)[]> =>
+  streamResults(ctx, lines, createBatchReader(ctx, lines, rules), rules.dryRun)
