@@ -52,7 +52,7 @@ const enumTypes = new Map<string, ReturnType<typeof buildEnumType>>()
 /** `createdAt` is CREATED_AT, `single-page` SINGLE_PAGE. */
 const toEnumName = (value: string): string =>
   value
-    .replace(/([a-z])([A-Z][a-z])/g, '$1_$2')
+    .replace(/([a-z])(?=[A-Z][a-z])/g, '$1_')
     .replace(/[^A-Za-z0-9]/g, '_')
     .toUpperCase()
 

@@ -37,8 +37,8 @@ type Given = {
   event: LogEvent | null
 }
 
-/** The events that a rejected request records. */
-const REJECTIONS = ['authorize.refused', 'signin.failed', 'token.refused']
+/** The events of a rejected request of a sign-in. */
+const REJECTIONS = ['authorize.refused', 'signin.failed']
 
 /** Parameters of an authorize request among the diagnostics of its rejection. */
 function readKnownParameters({ type, detail }: LogEvent): Record<string, string> {
