@@ -75,6 +75,13 @@ const log = createRoute({
   component: lazyRouteComponent(() => import('./screens/log/log-screen.tsx'), 'LogScreen'),
 })
 
+const explain = createRoute({
+  getParentRoute: () => root,
+  path: '/explain',
+  validateSearch: readTexts,
+  component: lazyRouteComponent(() => import('./screens/explain/explain-screen.tsx'), 'ExplainScreen'),
+})
+
 const signIn = createRoute({
   getParentRoute: () => root,
   path: '/sign-in',
@@ -162,6 +169,7 @@ export const router = createRouter({
     newApplication,
     application,
     log,
+    explain,
     signIn,
     providers,
     brand,

@@ -68,6 +68,10 @@ function findScreen({ kind, id, userId }: Match): string {
   }
 }
 
+/** Whether a match is a request that was rejected on a page of the sign-in. */
+const isRejection = ({ kind, event }: Match): boolean =>
+  kind === 'REQUEST' && ['authorize.refused', 'signin.failed'].includes(event?.typeName ?? '')
+
 /** Finds what a text names: a screen, an action, or anything that has an id or an address. */
 export function Box({ commands, onClose }: { commands: readonly Command[]; onClose: () => void }) {
   const { history } = useRouter()
@@ -93,6 +97,9 @@ export function Box({ commands, onClose }: { commands: readonly Command[]; onClo
               name
               matchedBy
               userId
+              event {
+                typeName
+              }
             }
           }
         `,
@@ -114,6 +121,12 @@ export function Box({ commands, onClose }: { commands: readonly Command[]; onClo
     ...commands
       .filter(({ name }) => name.toLowerCase().includes(wanted))
       .map(({ name, run }) => ({ key: name, name, detail: '', open: run })),
+    ...(isCurrent ? matches : []).filter(isRejection).map(({ id }) => ({
+      key: `explain ${id}`,
+      name: t('Explain a sign-in'),
+      detail: id,
+      open: () => history.push(`${CONSOLE_PATH}/explain?requestId=${encodeURIComponent(id)}`),
+    })),
     ...(isCurrent ? matches : []).map((match) => ({
       key: `${match.kind} ${match.id}`,
       name: match.name ?? match.id,

@@ -21,6 +21,7 @@ const AREAS = [
   { to: '/invitations', label: t('Invitations'), scope: 'users:read' },
   { to: '/applications', label: t('Applications'), scope: 'clients:read' },
   { to: '/log', label: t('Log'), scope: 'events:read' },
+  { to: '/explain', label: t('Explain'), scope: 'users:read' },
   { to: '/roles', label: t('Roles'), scope: 'users:read' },
   { to: '/sign-in', label: t('Sign-in'), scope: 'tenant:read' },
   { to: '/providers', label: t('Providers'), scope: 'idps:read' },

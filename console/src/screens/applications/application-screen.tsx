@@ -243,6 +243,13 @@ function Application({ clientId }: { clientId: string }) {
           <CopiedText text={client.id} />
         </div>
         {isThisConsole && <span className="badge">{t('This console')}</span>}
+        {client.appType !== 'MACHINE' && (
+          <div className="actions">
+            <Link className="button quiet" to="/explain" search={{ client: client.id }}>
+              {t('Explain a sign-in')}
+            </Link>
+          </div>
+        )}
       </header>
       <nav aria-label={t('Application')} className="tabs">
         {Object.entries(tabs).map(([name, { label }]) => (

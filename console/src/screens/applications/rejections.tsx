@@ -1,3 +1,4 @@
+import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { graphql, useFragment } from 'react-relay/hooks'
 import type { rejections_client$key } from '../../generated/rejections_client.graphql.ts'
@@ -122,6 +123,11 @@ export function Rejections({
                 )}
                 <span>{[toText(detail?.error), actor?.ip, requestId].filter(Boolean).join(' · ')}</span>
               </div>
+              {requestId && (
+                <Link className="button quiet" to="/explain" search={{ requestId }}>
+                  {t('Explain')}
+                </Link>
+              )}
               {isAdded && <span className="badge calm">{t('Added since')}</span>}
               {found && !isAdded && mayWrite && (
                 <button type="button" className="button quiet" onClick={() => setMissing(found)}>

@@ -12,6 +12,9 @@ const describeDetail = (detail: Record<string, unknown> | null | undefined): str
     .map(([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`)
     .join(' · ')
 
+/** Events of rejected requests, which can be explained. */
+const EXPLAINED = ['authorize.refused', 'signin.failed']
+
 function EventItem({ event: key, about }: { event: eventList_event$key; about: string | undefined }) {
   const event = useFragment(
     graphql`
@@ -81,6 +84,11 @@ function EventItem({ event: key, about }: { event: eventList_event$key; about: s
           </span>
         ))}
       </span>
+      {event.requestId && EXPLAINED.includes(event.typeName) && (
+        <Link to="/explain" search={{ requestId: event.requestId }}>
+          {t('explain')}
+        </Link>
+      )}
       {event.requestId && (
         <Link to="/log" search={{ request: event.requestId }} title={t('All events of this request')}>
           {t('request')}

@@ -221,45 +221,50 @@ function UserHead({
           <CopiedText text={user.id} />
         </div>
         {user.locked && <span className="badge danger">{t('Locked')}</span>}
-        {mayChange && (
-          <div className="actions">
-            <button
-              type="button"
-              className={`button ${user.locked ? '' : 'danger'}`}
-              disabled={lock.isRunning || unlock.isRunning}
-              onClick={() =>
-                user.locked
-                  ? unlock.run({ userId })
-                  : lock.run({ userId }, () =>
-                      notify(t('{name} is locked.', { name }), () => unlock.run({ userId })),
-                    )
-              }
-            >
-              {user.locked ? t('Unlock') : t('Lock and end all sessions')}
-            </button>
-            <ConfirmedButton
-              label={t('Delete')}
-              title={t('Delete {name}?', { name })}
-              consequence={
-                <p>
-                  {t(
-                    'The user, the sessions, passkeys, links and consents are deleted. Nothing brings them back. To keep somebody out for a time, lock the user instead.',
-                  )}
-                </p>
-              }
-              name={name}
-              isRunning={deletion.isRunning}
-              problem={deletion.problem}
-              onConfirm={(close) =>
-                deletion.run({ userId }, () => {
-                  close()
-                  notify(t('{name} is deleted.', { name }))
-                  void navigate({ to: '/users' })
-                })
-              }
-            />
-          </div>
-        )}
+        <div className="actions">
+          <Link className="button quiet" to="/explain" search={{ user: userId }}>
+            {t('Explain a sign-in')}
+          </Link>
+          {mayChange && (
+            <>
+              <button
+                type="button"
+                className={`button ${user.locked ? '' : 'danger'}`}
+                disabled={lock.isRunning || unlock.isRunning}
+                onClick={() =>
+                  user.locked
+                    ? unlock.run({ userId })
+                    : lock.run({ userId }, () =>
+                        notify(t('{name} is locked.', { name }), () => unlock.run({ userId })),
+                      )
+                }
+              >
+                {user.locked ? t('Unlock') : t('Lock and end all sessions')}
+              </button>
+              <ConfirmedButton
+                label={t('Delete')}
+                title={t('Delete {name}?', { name })}
+                consequence={
+                  <p>
+                    {t(
+                      'The user, the sessions, passkeys, links and consents are deleted. Nothing brings them back. To keep somebody out for a time, lock the user instead.',
+                    )}
+                  </p>
+                }
+                name={name}
+                isRunning={deletion.isRunning}
+                problem={deletion.problem}
+                onConfirm={(close) =>
+                  deletion.run({ userId }, () => {
+                    close()
+                    notify(t('{name} is deleted.', { name }))
+                    void navigate({ to: '/users' })
+                  })
+                }
+              />
+            </>
+          )}
+        </div>
       </header>
       <ProblemText problem={lock.problem ?? unlock.problem} />
     </>
