@@ -105,17 +105,23 @@ async function bundle(): Promise<void> {
   writeWhole(DIGEST_FILE, computeDigest(SOURCES))
 }
 
-/** Builds the console, with its files compressed. */
+/** The documents of the console by their SHA-256, as the Relay compiler writes them. */
+const CONSOLE_DOCUMENTS = 'console/src/generated/documents.json'
+
+/** Builds the console, with its files compressed, and its documents for the server. */
 async function buildConsole(): Promise<void> {
   // Vite builds React for development in any other environment, that of tests included.
   // biome-ignore lint/style/noProcessEnv: it is handed on
   const env = { ...process.env, NODE_ENV: 'production' }
+  // Without the file, the compiler writes all documents anew: it keeps those that the file has.
+  rmSync(CONSOLE_DOCUMENTS, { force: true })
   await promisify(execFile)('npm', ['run', 'build', '--silent', '--workspace', 'console'], { env })
   for (const name of readdirSync(CONSOLE_DIRECTORY)) {
     const content = readFileSync(join(CONSOLE_DIRECTORY, name))
     writeFileSync(join(CONSOLE_DIRECTORY, `${name}.br`), brotliCompressSync(content))
     writeFileSync(join(CONSOLE_DIRECTORY, `${name}.gz`), gzipSync(content))
   }
+  writeWhole(join(CONSOLE_DIRECTORY, 'documents.json'), readFileSync(CONSOLE_DOCUMENTS, 'utf8'))
   writeWhole(CONSOLE_DIGEST_FILE, computeDigest(CONSOLE_SOURCES))
 }
 

@@ -7,21 +7,21 @@ describe('the document of a screen', () => {
   test('is that of its address, also when several screens have one form', () => {
     open('/users')
     expect(getScreenDocument()).toBe(null)
-    keepScreenDocument('shellQuery', { text: 'shell', variables: {} })
+    keepScreenDocument('shellQuery', { id: 'shell', variables: {} })
     expect(getScreenDocument()).toBe(null)
-    keepScreenDocument('userScreenQuery', { text: 'user', variables: {} })
+    keepScreenDocument('userScreenQuery', { id: 'user', variables: {} })
     open('/settings')
-    keepScreenDocument('settingsFormQuery', { text: 'settings', variables: {} })
-    expect(getScreenDocument()).toEqual({ text: 'settings', variables: {} })
+    keepScreenDocument('settingsFormQuery', { id: 'settings', variables: {} })
+    expect(getScreenDocument()).toEqual({ id: 'settings', variables: {} })
     open('/users')
-    expect(getScreenDocument()).toEqual({ text: 'user', variables: {} })
+    expect(getScreenDocument()).toEqual({ id: 'user', variables: {} })
   })
 
   test('is not that of a further page of its list', () => {
     open('/sessions')
-    const first = { text: 'sessions', variables: { isFirst: true, page: 0 } }
+    const first = { id: 'sessions', variables: { isFirst: true, page: 0 } }
     keepScreenDocument('sessionsScreenQuery', first)
-    keepScreenDocument('sessionsScreenQuery', { text: 'sessions', variables: { isFirst: false, page: 9 } })
+    keepScreenDocument('sessionsScreenQuery', { id: 'sessions', variables: { isFirst: false, page: 9 } })
     expect(getScreenDocument()).toEqual(first)
   })
 })

@@ -4,6 +4,7 @@ import type { WebSocketRoute } from 'playwright-core'
 import { describe, expect } from 'vitest'
 import { createPlatformCtx } from '../../src/context/context.ts'
 import { revokeUserSessions } from '../../src/sessions/revoke-sessions.ts'
+import { updateSettings } from '../../src/tenants/settings.ts'
 import { lockUser } from '../../src/users/users.ts'
 import { runAxe } from '../support/axe.ts'
 import { noBrowser, ORIGIN } from '../support/browser.ts'
@@ -82,6 +83,38 @@ describe.skipIf(noBrowser)('the console', () => {
     })
     expect(stdout).toContain(id)
     expect(command).toContain(`/${acme}/graphql`)
+  })
+
+  test('sends ids of documents, and texts to a server of another build', async ({
+    acme,
+    newPerson,
+    console: { page },
+  }) => {
+    const ctx = createPlatformCtx(acme)
+    const sent: string[] = []
+    page.on('request', (request) => {
+      if (request.url().endsWith('/graphql')) sent.push(request.postData() ?? '')
+    })
+    const seeNewUser = async () => {
+      await page.reload()
+      await page.getByText(/^\d+ users?$/).waitFor(SHOWN)
+      await newPerson({ name: 'New' })
+      await page.getByRole('button', { name: '1 new: show' }).waitFor(SHOWN)
+    }
+    await updateSettings(ctx, { acceptedDocuments: 'trusted' })
+    await seeNewUser()
+    expect(sent.length).toBeGreaterThan(1)
+    expect(sent.filter((body) => !body.includes('"documentId"') || body.includes('"query"'))).toEqual([])
+    await updateSettings(ctx, { acceptedDocuments: 'any' })
+    const renameDocument = (body: string) => body.replace(/"documentId":"\w+"/, '"documentId":"another"')
+    await page.route(`${ORIGIN}/${acme}/graphql`, (route, request) =>
+      route.continue({ postData: renameDocument(request.postData() ?? '') }),
+    )
+    await page.routeWebSocket(/graphql$/, (socket) => {
+      const server = socket.connectToServer()
+      socket.onMessage((message) => server.send(renameDocument(String(message))))
+    })
+    await seeNewUser()
   })
 
   test('speaks German, and English where the texts are not reached', async ({ openConsole }) => {

@@ -86,7 +86,7 @@ describe.skipIf(noBrowser)('the start screen', () => {
     await page.locator('.daily-chart').first().waitFor()
     let requests = 0
     page.on('request', (request) => {
-      if (request.postData()?.includes('query dailyChartsQuery')) requests += 1
+      if (request.postData()?.includes('"dailyChartsQuery"')) requests += 1
     })
     const failed = createEvent(
       'signin.failed',

@@ -14,17 +14,20 @@ import { GRAPHQL_URL } from '../config.ts'
 import { t } from '../words/words.ts'
 import { ApiError, toApiError } from './api-error.ts'
 import { reportConnection, reportGap, reportInterruption, reportSignOut } from './connection.ts'
+import { loadDocumentText, preloadDocumentTexts } from './document-texts.ts'
 import { keepScreenDocument } from './screen-document.ts'
 
 /** Pages that the cache keeps after the screen is left, so that Back shows them at once. */
 const KEPT_QUERIES = 30
 
-/** Sends a document. Throws ApiError when there is no result. */
-export async function executeDocument(query: string, variables: object): Promise<GraphQLResponse> {
+/** The parameters of a request: a document or the id of one. */
+type Params = { query?: string; documentId?: string; operationName?: string; variables: object }
+
+async function send(params: Params): Promise<GraphQLResponse> {
   const response = await fetchWithToken(GRAPHQL_URL, {
     method: 'POST',
     headers: { 'content-type': 'application/json', accept: 'application/graphql-response+json' },
-    body: JSON.stringify({ query, variables }),
+    body: JSON.stringify(params),
   }).catch((error: unknown) => {
     // What `fetch` throws when there was no answer.
     if (error instanceof TypeError) throw new ApiError(t('The server was not reached.'))
@@ -36,6 +39,30 @@ export async function executeDocument(query: string, variables: object): Promise
       response.headers.get('x-request-id'),
     )
   })) as GraphQLResponse
+}
+
+/** Sends a document. Throws ApiError when there is no result. */
+export const executeDocument = (query: string, variables: object): Promise<GraphQLResponse> =>
+  send({ query, variables })
+
+/** Whether the server does not have a document: it is of another build. */
+const isUnknownDocument = (errors: unknown): boolean =>
+  Array.isArray(errors) && errors[0]?.extensions?.code === 'DOCUMENT_NOT_FOUND'
+
+let preloads = true
+/** Whether texts are sent, after the server did not know an id. */
+let sendsTexts = false
+
+/** Sends the id of a document of this build, or its text to a server that does not know it. */
+async function executeById(id: string, operationName: string, variables: object): Promise<GraphQLResponse> {
+  if (preloads) preloadDocumentTexts()
+  preloads = false
+  if (!sendsTexts) {
+    const result = await send({ documentId: id, operationName, variables })
+    if (!isUnknownDocument((result as Answer).errors)) return result
+    sendsTexts = true
+  }
+  return executeDocument(await loadDocumentText(id), variables)
 }
 
 type Answer = {
@@ -58,9 +85,9 @@ const findError = ({ data, errors = [] }: Answer, isQuery: boolean) =>
       )
     : errors[0]
 
-const fetchQuery: FetchFunction = async ({ text, name, operationKind }, variables) => {
-  if (operationKind === 'query') keepScreenDocument(name, { text: text ?? '', variables })
-  const result = await executeDocument(text ?? '', variables)
+const fetchQuery: FetchFunction = async ({ id, name, operationKind }, variables) => {
+  if (operationKind === 'query') keepScreenDocument(name, { id: id ?? '', variables })
+  const result = await executeById(id ?? '', name, variables)
   const error = findError(result as Answer, operationKind === 'query')
   if (error) throw toApiError(error)
   return result
@@ -133,9 +160,19 @@ const toError = (error: unknown): Error => {
 }
 
 /** A stream that is interrupted continues after the last event that arrived. */
-const subscribe: SubscribeFunction = ({ text }, variables) =>
+const subscribe: SubscribeFunction = ({ id, name }, variables) =>
   Observable.create((sink) => {
-    const request = { query: text ?? '', variables: { ...variables } }
+    // graphql-ws has no form for an id: it is beside an empty document.
+    const request: Params & { query: string; variables: Record<string, unknown> } = {
+      query: '',
+      documentId: id ?? '',
+      operationName: name,
+      variables: { ...variables },
+    }
+    const sendText = async () => {
+      request.query = await loadDocumentText(id ?? '')
+      delete request.documentId
+    }
     let isClosed = false
     running += 1
     let end: () => void = () => {}
@@ -155,7 +192,11 @@ const subscribe: SubscribeFunction = ({ text }, variables) =>
           if (event?.__typename === 'EventGap') reportGap()
           sink.next(result as GraphQLResponse)
         },
-        error: (error) => (isFinal(error) ? sink.error(toError(error)) : restart()),
+        error: (error) => {
+          if (isFinal(error)) sink.error(toError(error))
+          else if (isUnknownDocument(error)) sendText().then(restart, (failure: Error) => sink.error(failure))
+          else restart()
+        },
         // Streams have no end of their own.
         complete: () => isClosed || restart(),
       })

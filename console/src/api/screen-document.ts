@@ -1,7 +1,7 @@
 import type { Variables } from 'relay-runtime'
 
-/** The document of a screen, as it was sent. */
-export type ScreenDocument = { text: string; variables: Variables }
+/** The document of a screen, as it was sent: the id of a document. */
+export type ScreenDocument = { id: string; variables: Variables }
 
 /** The names of the documents of screens, of which several have the form of settings. */
 const SCREEN_QUERY = /^(\w+Screen|settingsForm)Query$/

@@ -1,11 +1,14 @@
-import { getScreenDocument, type ScreenDocument } from '../api/screen-document.ts'
+import { loadDocumentText } from '../api/document-texts.ts'
+import { getScreenDocument } from '../api/screen-document.ts'
 import { GRAPHQL_URL } from '../config.ts'
 import { copyText } from '../parts/copied-text.tsx'
 import { notify } from '../parts/notices.tsx'
 import { t } from '../words/words.ts'
 
+type Copied = { text: string; variables: object }
+
 /** The document, with its variables in comments. */
-const toGraphQL = ({ text, variables }: ScreenDocument): string =>
+const toGraphQL = ({ text, variables }: Copied): string =>
   Object.keys(variables).length === 0
     ? text
     : `${text}\n# Variables:\n${JSON.stringify(variables, null, 2).replaceAll(/^/gm, '# ')}\n`
@@ -13,7 +16,7 @@ const toGraphQL = ({ text, variables }: ScreenDocument): string =>
 const quote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
 
 /** A command that sends the document. A token of the console is bound to this page: the command has one of its own. */
-const toCurl = ({ text, variables }: ScreenDocument): string =>
+const toCurl = ({ text, variables }: Copied): string =>
   [
     `curl ${quote(GRAPHQL_URL)}`,
     '-H "Authorization: Bearer $TOKEN"',
@@ -21,20 +24,21 @@ const toCurl = ({ text, variables }: ScreenDocument): string =>
     `-d ${quote(JSON.stringify({ query: text, variables }))}`,
   ].join(' \\\n  ')
 
-async function copy(format: (document: ScreenDocument) => string, name: string): Promise<void> {
+async function withScreen(use: (document: Copied) => unknown): Promise<void> {
   const document = getScreenDocument()
   if (!document) return notify(t('This screen has no query.'))
-  await copyText(format(document)).then(
-    () => notify(t('The query of this screen is copied as {name}.', { name })),
-    ({ message }: Error) => notify(message),
-  )
+  try {
+    await use({ text: await loadDocumentText(document.id), variables: document.variables })
+  } catch (error) {
+    notify((error as Error).message)
+  }
 }
 
-function runScreen(run: (query: string, variables: string) => void): void {
-  const document = getScreenDocument()
-  if (document) run(document.text, JSON.stringify(document.variables, null, 2))
-  else notify(t('This screen has no query.'))
-}
+const copy = (format: (document: Copied) => string, name: string): Promise<void> =>
+  withScreen(async (document) => {
+    await copyText(format(document))
+    notify(t('The query of this screen is copied as {name}.', { name }))
+  })
 
 /** Copies the query of the present screen, or opens it where it can be changed and sent. */
 export const CopyScreen = ({ run }: { run: (query: string, variables: string) => void }) => (
@@ -47,7 +51,11 @@ export const CopyScreen = ({ run }: { run: (query: string, variables: string) =>
       curl
     </button>{' '}
     {t('or')}{' '}
-    <button type="button" className="link" onClick={() => runScreen(run)}>
+    <button
+      type="button"
+      className="link"
+      onClick={() => void withScreen(({ text, variables }) => run(text, JSON.stringify(variables, null, 2)))}
+    >
       {t('run')}
     </button>
   </p>
