@@ -1,6 +1,4 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { existsSync } from 'node:fs'
+import { execFile } from 'node:child_process'
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
@@ -12,21 +10,13 @@ import { STYLESHEET_PATH } from '../../src/pages/assets/stylesheet.ts'
 import { createDatabase, withConnection } from '../support/databases.ts'
 import { listenOnLoopback } from '../support/loopback.ts'
 import { freePort, operatorToken, type ServerProcess, startServer } from '../support/process.ts'
+import { configureNginx, HAPROXY, NGINX, noProxy, type RunningProxy, startProxy } from '../support/proxies.ts'
 import { callGraphql, callRest, makeTenant } from '../support/started-servers.ts'
 import { openEventStream, openSocket } from '../support/streams.ts'
 
 const run = promisify(execFile)
 
 const DEPLOYED = join(import.meta.dirname, '../../deploy/cells')
-const START_LIMIT_MS = 10_000
-
-const [NGINX, HAPROXY] = ['/usr/sbin/nginx', '/usr/sbin/haproxy']
-/** Why the tests of cells cannot run here, or null. In CI they always run, and fail without the proxies. */
-const noProxy: string | null =
-  process.env.CI === 'true' || [NGINX, HAPROXY].every((path) => existsSync(path))
-    ? null
-    : `no ${NGINX} or no ${HAPROXY}`
-
 /** A deployment with a database of its own. */
 type Cell = ServerProcess & {
   /** Its files of development. */
@@ -62,39 +52,6 @@ async function startCell(
   return start()
 }
 
-/** A program that was started with files of `deploy/cells`. */
-type RunningProxy = { origin: string; stop: () => Promise<void> }
-
-/** Runs a proxy with a directory of its own until it listens at the port of `origin`. */
-async function startProxy(
-  origin: string,
-  program: string,
-  prepare: (directory: string) => Promise<string[]>,
-): Promise<RunningProxy> {
-  const directory = await mkdtemp(join(tmpdir(), 'vestibule-proxy-'))
-  const child: ChildProcess = spawn(program, await prepare(directory), { cwd: directory, stdio: 'pipe' })
-  let printed = ''
-  for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk) => (printed += chunk))
-  const exited = once(child, 'exit')
-  const stop = async () => {
-    child.kill('SIGTERM')
-    await exited
-    await rm(directory, { recursive: true, force: true })
-  }
-  for (const deadline = Date.now() + START_LIMIT_MS; ; await sleep(50)) {
-    if (child.exitCode !== null || Date.now() > deadline) {
-      await stop()
-      throw new Error(`${program} did not start:\n${printed}`)
-    }
-    const answers = await fetch(origin).then(
-      () => true,
-      () => false,
-    )
-    if (answers) break
-  }
-  return { origin, stop }
-}
-
 /** Reads a file of `deploy/cells`, with the addresses of this machine in place of the names of cells. */
 async function readDeployed(file: string, origin: string, cells: { origin: string }[]): Promise<string> {
   const text = await readFile(join(DEPLOYED, file), 'utf8')
@@ -116,22 +73,12 @@ const startNginx = (
   tenants: Record<string, string>,
 ): Promise<RunningProxy> =>
   startProxy(origin, NGINX, async (directory) => {
-    const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
-      (name) => `${name}_temp_path ${join(directory, name)};`,
-    )
     await mkdir(join(directory, 'cells'))
     const map = await readFile(join(DEPLOYED, 'nginx/tenants.map'), 'utf8')
     const [head = ''] = map.split('globex')
     await writeFile(join(directory, 'cells/tenants.map'), head + toMapLines(tenants, ';'))
     await writeFile(join(directory, 'cells.conf'), await readDeployed('nginx/cells.conf', origin, cells))
-    const main = join(directory, 'nginx.conf')
-    await writeFile(
-      main,
-      `daemon off; master_process off; pid ${join(directory, 'pid')}; error_log stderr;
-events {}
-http { access_log off; ${temporary.join(' ')} include cells.conf; }`,
-    )
-    return ['-p', directory, '-e', 'stderr', '-c', main]
+    return configureNginx(directory, 'cells.conf')
   })
 
 /** Checks the configuration of HAProxy as its own check does, and starts it as this user. */

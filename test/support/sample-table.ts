@@ -11,6 +11,7 @@ type ByFile<Value> = Record<string, Record<string, Value>>
 
 const SETUP = 'installs, builds or starts this checkout, or runs its tests'
 const DRILL = 'works on the whole database server; the drill of the page is done by hand'
+const PROXY = 'configuration of a proxy; test/server/reverse-proxies.own.test.ts'
 const NAME = 'names commands whose rows in docs/command-line.md are tested'
 
 /** Lines that are not run, with the reason: of sh samples the command, of others the sample that starts so. */
@@ -52,6 +53,13 @@ export const NOT_RUN: ByFile<string> = {
     'psql -c ANALYZE vestibule_restored': DRILL,
     'DATABASE_URL=postgresql://…/vestibule_restored node dist/main.js': DRILL,
     'vestibule users export': 'a command of an earlier version',
+  },
+  'docs/concepts.md': { 'deployment   https://id.example.com': 'a drawing' },
+  'docs/reverse-proxies.md': {
+    'upstream vestibule {': PROXY,
+    defaults: PROXY,
+    'id.example.com {': PROXY,
+    'http:': 'Traefik could not be built on the machine of the tests',
   },
   'docs/row-readers.md': {
     '(fields) => ({ "id": fields[0], "createdAt": fields[1] === null ? null : parseDate(fields[1]) })':

@@ -145,9 +145,31 @@ ${toPageLinks(attempt).trim() || describeSignIn(example)}
 ${notes && `\n## Notes\n\n${toPageLinks(notes).trim()}\n`}`
 }
 
+function writeIndex(): string {
+  const rows = EXAMPLES.map((example) => {
+    const { title, intro } = readReadme(example)
+    const [sentence = ''] = intro
+      .trim()
+      .replaceAll('\n', ' ')
+      .split(/\.(?: |$)/)
+    return `| [${title}](${example.id}.md) | ${sentence.replaceAll('](../../docs/', '](../')} |\n`
+  })
+  return `# Quickstarts
+
+<!-- ${NOTICE} -->
+
+Each takes ten minutes, from a client to a sign-in. The applications are in the folder [examples](../../examples). \`npm run examples\`
+signs in through each; a page says if that was never done.
+
+| Built with | What it is |
+|---|---|
+${rows.join('')}`
+}
+
 const written = new Map<string, string>([
   ['console/src/screens/applications/snippets.ts', writeSnippets()],
   ['src/cli/next-steps.ts', writeNextSteps()],
+  [`${PAGES}/README.md`, writeIndex()],
   ...EXAMPLES.map((example) => [`${PAGES}/${example.id}.md`, writePage(example)] as const),
 ])
 const stale = [...written].filter(([path, text]) => !existsSync(path) || readFileSync(path, 'utf8') !== text)
