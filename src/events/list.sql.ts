@@ -6,6 +6,7 @@ import { boundStatement } from '../database/statement.ts'
 import type { Position } from '../model/event-position.ts'
 import { EVENT_FILTER, type EventFilter } from './list.fields.ts'
 import { EVENT_COLUMNS, EVENT_RETURNS, type EventRow } from './log.sql.ts'
+import { buildPageByMarks, SELECT_END } from './marks.sql.ts'
 
 /** The condition of a partial index. Refreshes are most of a log and are not found by their request. */
 const REQUEST_INDEX_CONDITION = `e."type" <> 'grant.refreshed' AND e."type" <> 'session.refreshed'`
@@ -22,9 +23,13 @@ export type EventQuery = {
   after: Position | null
   before: Position | null
   newestFirst: boolean
+  /** Events of the list before the page. */
+  offset: number
   limit: number
   readLimit?: ReadLimit
 }
+
+export const hasFilter = ({ filter }: EventQuery): boolean => Object.keys(filter).length > 0
 
 const POSITION_COLUMNS = `"era", "xid", "seq"`
 
@@ -63,7 +68,7 @@ function buildPositionBounds(bind: BindParameter, { after, before, filter }: Eve
   const low = after || gte ? [buildPositionSql(bind, after ?? LOG_START)] : []
   if (gte) low.push(buildNearestEventSql(bind, gte, 'before'))
   const high = [
-    `SELECT event_era() AS "era", (pg_snapshot_xmin(pg_current_snapshot())::text)::bigint AS "xid", 0::bigint AS "seq"`,
+    SELECT_END,
     ...(before ? [buildPositionSql(bind, before)] : []),
     ...(lt ? [buildNearestEventSql(bind, lt, 'after')] : []),
   ]
@@ -89,23 +94,14 @@ function buildPositionBounds(bind: BindParameter, { after, before, filter }: Eve
 const buildIpConditions = ({ ip }: EventFilter, bind: BindParameter): string[] =>
   ip === undefined ? [] : [`e."ip"::inet ${ip.includes('/') ? '<<=' : '='} ${bind(ip)}::inet`]
 
-/**
- * Builds the statement of a page of events. The bounds are subqueries, whose values the planner does not see:
- * it would estimate a comparison of rows by the first column, which is the same for all events of an era.
- */
-export function buildEventPageStatement(tenant: string, query: EventQuery) {
-  const bind = createBinder(tenant)
-  const { filter, addressHashes, newestFirst } = query
+/** The conditions of events of a filter, with the CTEs that they read. Those of types and of addresses are apart. */
+function buildConditions(bind: BindParameter, query: EventQuery) {
+  const { filter } = query
   const bounds = buildPositionBounds(bind, query)
-  const direction = newestFirst ? 'DESC' : 'ASC'
-  const buildOrderBy = (alias: string) =>
-    ['era', 'xid', 'seq'].map((name) => `${alias}."${name}" ${direction}`).join(', ')
-  const limit = `${bind(query.limit)}::int`
-  const wanted = filter.types ? bind(filter.types) : null
-  const buildConditions = (names: readonly (keyof EventFilter)[]) =>
+  const build = (names: readonly (keyof EventFilter)[]) =>
     buildFilterConditions(EVENT_FILTER, filter, { names, alias: 'e' }, bind)
-  const indexed = [...buildConditions(INDEXED), ...buildIpConditions(filter, bind)]
-  const within = buildConditions(['occurredAt'])
+  const indexed = [...build(INDEXED), ...buildIpConditions(filter, bind)]
+  const within = build(['occurredAt'])
   const conditions = [
     `e."tenantId" = $1`,
     ...indexed,
@@ -114,26 +110,68 @@ export function buildEventPageStatement(tenant: string, query: EventQuery) {
     // CASE keeps the planner from using an index of the time again.
     ...(within.length > 0 ? [`CASE WHEN ${within.join(' AND ')} THEN true ELSE false END`] : []),
   ]
-  const buildPageSql = (more: string[] = []) =>
-    `SELECT e.* FROM "Event" e WHERE ${[...conditions, ...more].join(' AND ')} ORDER BY ${buildOrderBy('e')} LIMIT ${limit}`
-  // An index yields the events of one value in order, not those of several: reads a page of each value, then
-  // merges them.
+  return { ctes: bounds.ctes, conditions, isIndexed: indexed.length > 0 }
+}
+
+/** Builds the statement that counts the events of a filter. */
+function buildCountStatement(tenant: string, query: EventQuery) {
+  const bind = createBinder(tenant)
+  const { ctes, conditions } = buildConditions(bind, query)
+  if (query.filter.types) conditions.push(`e."type" = ANY(${bind(query.filter.types)}::text[])`)
+  if (query.addressHashes) conditions.push(`e."addressHash" = ANY(${bind(query.addressHashes)}::bytea[])`)
+  const text = `WITH ${ctes.join(', ')} SELECT count(*)::int AS "count" FROM "Event" e WHERE ${conditions.join(' AND ')}`
+  return boundStatement({ count: 'int' }, text, bind.values)
+}
+
+/** The number of events that match a filter. */
+export const countEvents = async (db: Db, query: EventQuery): Promise<number> =>
+  (await db.list(buildCountStatement(db.tenant, query)))[0]?.count ?? 0
+
+/**
+ * Builds the statement of a page of events. The bounds are subqueries, whose values the planner does not see:
+ * it would estimate a comparison of rows by the first column, which is the same for all events of an era.
+ */
+export function buildEventPageStatement(tenant: string, query: EventQuery) {
+  const bind = createBinder(tenant)
+  const { filter, addressHashes, newestFirst, offset } = query
+  const { ctes, conditions, isIndexed } = buildConditions(bind, query)
+  const direction = newestFirst ? 'DESC' : 'ASC'
+  const buildOrderBy = (alias: string) =>
+    ['era', 'xid', 'seq'].map((name) => `${alias}."${name}" ${direction}`).join(', ')
+  const end =
+    offset > 0
+      ? `OFFSET ${bind(offset)}::bigint LIMIT ${bind(query.limit)}::int`
+      : `LIMIT ${bind(query.limit)}::int`
+  const wanted = filter.types ? bind(filter.types) : null
+  const buildPageSql = (more: string[] = [], rows = end) =>
+    `SELECT e.* FROM "Event" e WHERE ${[...conditions, ...more].join(' AND ')} ORDER BY ${buildOrderBy('e')} ${rows}`
+  // An index yields the events of one value in order, not those of several: reads as many of each value as the list may have
+  // up to the end of the page, then merges them.
   const buildMergedSql = (column: string, values: string, more: string[] = []) =>
     `SELECT each.* FROM unnest(${values}) AS wanted("value")
-     CROSS JOIN LATERAL (${buildPageSql([`e."${column}" = wanted."value"`, ...more])}) each ORDER BY ${buildOrderBy('each')} LIMIT ${limit}`
+     CROSS JOIN LATERAL (${buildPageSql([`e."${column}" = wanted."value"`, ...more], `LIMIT ${bind(offset + query.limit)}::int`)}) each ORDER BY ${buildOrderBy('each')} ${end}`
   const ofTypes = wanted === null ? [] : [`e."type" = ANY(${wanted}::text[])`]
   const pages = addressHashes
     ? buildMergedSql('addressHash', `${bind(addressHashes)}::bytea[]`, ofTypes)
-    : wanted !== null && indexed.length === 0
+    : wanted !== null && !isIndexed
       ? buildMergedSql('type', `${wanted}::text[]`)
       : buildPageSql(ofTypes)
   const bound = query.after ?? query.before
   const isFuture = bound
     ? `(${bind(bound.era)}::int, ${bind(String(bound.xid))}::bigint) >= (event_era(), (pg_snapshot_xmax(pg_current_snapshot())::text)::bigint)`
     : 'false'
-  const text = `WITH ${bounds.ctes.join(', ')}, page AS (${pages}), flag AS (SELECT ${isFuture} AS "isFuture")
+  const text = `WITH ${ctes.join(', ')}, page AS (${pages}), flag AS (SELECT ${isFuture} AS "isFuture")
     SELECT flag."isFuture", ${EVENT_COLUMNS} FROM flag LEFT JOIN page e ON true ORDER BY ${buildOrderBy('e')}`
   // Without any event in the page, a row of nulls has the flag.
+  return boundStatement({ ...EVENT_RETURNS, id: 'text?', isFuture: 'boolean' }, text, bind.values)
+}
+
+/** Builds the statement of a page of all events by offset. */
+function buildNumberedPageStatement(tenant: string, query: EventQuery) {
+  const bind = createBinder(tenant)
+  const direction = query.newestFirst ? 'DESC' : 'ASC'
+  const text = `WITH ${buildPageByMarks(query, bind)} SELECT false AS "isFuture", ${EVENT_COLUMNS} FROM page e
+    ORDER BY e."era" ${direction}, e."xid" ${direction}, e."seq" ${direction}`
   return boundStatement({ ...EVENT_RETURNS, id: 'text?', isFuture: 'boolean' }, text, bind.values)
 }
 
@@ -145,7 +183,9 @@ export async function selectEventPage(
   db: Db,
   query: EventQuery,
 ): Promise<{ rows: EventRow[]; isFuture: boolean }> {
-  const read = await db.list(buildEventPageStatement(db.tenant, query), query.readLimit)
+  const build = query.offset === 0 || hasFilter(query) ? buildEventPageStatement : buildNumberedPageStatement
+  const page = build(db.tenant, query)
+  const read = await db.list(page, query.readLimit)
   const rows = read.flatMap(({ isFuture: _, id, ...row }) => (id === null ? [] : [{ id, ...row }]))
   return { rows, isFuture: read[0]?.isFuture ?? false }
 }

@@ -4,13 +4,14 @@ import { createNetworkMatcher } from '../core/network/ip.ts'
 import type { Position } from '../model/event-position.ts'
 import { decodePosition } from '../model/event-position.ts'
 import { parseInput } from '../schema/input-shapes.ts'
-import type { CursorPage, ListArgs } from '../schema/page.ts'
-import { parseCursorPaging, parseListArgs, toPageRows } from '../schema/page.ts'
+import type { ListArgs, Page } from '../schema/page.ts'
+import { parseListArgs, parsePagingArgs, toPageRows } from '../schema/page.ts'
 import { listAddressHashes } from './address-hash.ts'
 import { EVENT_FILTER } from './list.fields.ts'
-import { selectEventPage } from './list.sql.ts'
+import { countEvents, type EventQuery, hasFilter, selectEventPage } from './list.sql.ts'
 import type { LogEvent } from './log.ts'
 import { toLogEvent } from './log.ts'
+import { countLog } from './marks.ts'
 
 /** The members of the filter by which a stream selects events. */
 const STREAM_FILTER = EVENT_FILTER.shape.pick({ types: true, subjectId: true, ip: true })
@@ -44,32 +45,39 @@ function parsePosition(cursor: string): Position | null {
 }
 
 /**
- * Lists events of the tenant, oldest first unless `direction` is 'desc', by cursor only. The position of an
- * event is its cursor in every list and for subscriptions. Pages exclude events that are hidden behind an
- * open transaction (see `readEvents`), so that continuing from the last page skips none. One statement.
- * Throws InvalidInput.
+ * Lists events of the tenant, oldest first unless `direction` is 'desc': by cursor, or by number if a page or its size is
+ * given. The position of an event is its cursor in every list and for subscriptions. Pages exclude events that are hidden
+ * behind an open transaction (see `readEvents`), so that continuing from the last page skips none. One statement, and one
+ * more for totalSize. Throws InvalidInput.
  */
-export async function listEvents(ctx: Ctx, args: ListArgs): Promise<CursorPage<LogEvent>> {
+export async function listEvents(ctx: Ctx, args: ListArgs): Promise<Page<LogEvent>> {
   const { filter, descending } = parseListArgs(args, EVENT_FILTER)
-  const paging = parseCursorPaging(ctx, args, parsePosition)
-  const newestFirst = descending !== paging.backward
-  const { rows, isFuture } = await selectEventPage(ctx.db, {
+  const paging = parsePagingArgs(ctx, args, parsePosition)
+  const backward = paging.mode === 'cursor' && paging.backward
+  const newestFirst = descending !== backward
+  const seek = paging.mode === 'cursor' ? paging.seek : null
+  const query: EventQuery = {
     filter: filter.types ? { ...filter, types: [...new Set(filter.types)] } : filter,
     addressHashes: filter.address ? listAddressHashes(ctx.tenant, filter.address) : null,
-    after: newestFirst ? null : paging.seek,
-    before: newestFirst ? paging.seek : null,
+    after: newestFirst ? null : seek,
+    before: newestFirst ? seek : null,
     newestFirst,
+    offset: paging.mode === 'offset' ? paging.page * paging.pageSize : 0,
     limit: paging.pageSize + 1,
     readLimit: paging.limit,
-  })
+  }
+  const { rows, isFuture } = await selectEventPage(ctx.db, query)
   if (isFuture)
     throw new InvalidInput([
-      { field: paging.backward ? 'before' : 'after', description: 'is not a cursor of this list' },
+      { field: backward ? 'before' : 'after', description: 'is not a cursor of this list' },
     ])
   return {
     ...toPageRows(paging, rows.map(toLogEvent)),
+    page: paging.mode === 'offset' ? paging.page : null,
     pageSize: paging.pageSize,
     encodeRowCursor: ({ position }) => position,
+    countAll: () =>
+      hasFilter(query) ? countEvents(ctx.db, { ...query, after: null, before: null }) : countLog(ctx),
   }
 }
 

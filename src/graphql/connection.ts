@@ -86,13 +86,9 @@ export function getEdgeType<Row>(node: ObjectRef<GraphQLTypes, Row>): ReturnType
 
 /**
  * Declares the types `${name}Connection` and `${name}Edge` of a node type (Relay Cursor Connections). Fields
- * resolve to the `Page<Row>` of a service, with `isByCursor` to a `CursorPage<Row>`.
+ * resolve to the `Page<Row>` of a service.
  */
-export function defineConnectionType<Row>(
-  name: string,
-  node: ObjectRef<GraphQLTypes, Row>,
-  isByCursor = false,
-) {
+export function defineConnectionType<Row>(name: string, node: ObjectRef<GraphQLTypes, Row>) {
   // The multiplier of the list already counts the rows.
   const singleFieldCost = { field: 1, multiplier: 1 }
   return builder.objectRef<Page<Row>>(`${name}Connection`).implement({
@@ -119,17 +115,15 @@ export function defineConnectionType<Row>(
         description: 'Page information.',
         resolve: (page) => new PageInfoOf(page),
       }),
-      ...(!isByCursor && {
-        totalSize: t.int({
-          description: 'Number of rows of the list; counted only when selected.',
-          resolve: (page) => page.countAll(),
-        }),
-        page: t.exposeInt('page', {
-          nullable: true,
-          description: 'Page number, from 0; null when paging by cursor.',
-        }),
-        pageSize: t.exposeInt('pageSize', { description: 'Maximum number of rows of a page.' }),
+      totalSize: t.int({
+        description: 'Number of rows of the list; counted only when selected.',
+        resolve: (page) => page.countAll(),
       }),
+      page: t.exposeInt('page', {
+        nullable: true,
+        description: 'Page number, from 0; null when paging by cursor.',
+      }),
+      pageSize: t.exposeInt('pageSize', { description: 'Maximum number of rows of a page.' }),
     }),
   })
 }

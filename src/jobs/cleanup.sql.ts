@@ -1,5 +1,6 @@
 import type { Db } from '../database/handle.ts'
 import { statement } from '../database/statement.ts'
+import { CORRECT_MARKS } from '../events/marks.sql.ts'
 import { REFUSED_EVENT_TYPES } from '../events/types.ts'
 import type { Position } from '../model/event-position.ts'
 
@@ -53,11 +54,15 @@ const DELETE_STATEMENTS = {
   DailyCount: buildDeleteBatchSql('DailyCount', 'day', `"day" < (:before AT TIME ZONE 'UTC')::date`),
   RowChange: buildDeleteBatchSql('RowChange', 'changedAt', '"changedAt" < :before'),
   // By an index of these types alone. Readers of the log continue after them without a gap.
-  RefusedEvent: buildDeleteBatchSql(
-    'Event',
-    'occurredAt',
-    `"type" IN (${REFUSED_EVENT_TYPES.map((type) => `'${type}'`).join(', ')}) AND "occurredAt" < :before`,
-  ),
+  RefusedEvent: statement({ takes: { before: 'timestamptz', limit: 'int' }, returns: { tenantId: 'text' } })`
+  WITH deleted AS (
+    DELETE FROM "Event" WHERE :tenant = 'system' AND ctid = ANY(ARRAY(
+      SELECT ctid FROM "Event"
+      WHERE "type" IN (${REFUSED_EVENT_TYPES.map((type) => `'${type}'`).join(', ')}) AND "occurredAt" < :before
+      ORDER BY "occurredAt" LIMIT :limit FOR UPDATE SKIP LOCKED
+    )) RETURNING "tenantId", "era", "xid", "seq"
+  ), corrected AS (${CORRECT_MARKS})
+  SELECT "tenantId" FROM deleted`,
 } as const
 export type CleanupTable = keyof typeof DELETE_STATEMENTS
 

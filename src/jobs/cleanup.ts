@@ -2,6 +2,7 @@ import { revokeSessions } from '../access/revocation/revocation.ts'
 import { createPlatformCtx } from '../context/context.ts'
 import { system } from '../database/system.ts'
 import { MAX_DAYS } from '../events/daily-counts.fields.ts'
+import { deleteMarks } from '../events/marks.sql.ts'
 import { lockTenantRow } from '../keys/keys.sql.ts'
 import { encodePosition } from '../model/event-position.ts'
 import { KNOWN_DEVICE_DAYS } from '../passcodes/known-devices.sql.ts'
@@ -102,7 +103,10 @@ async function deleteOldEvents(now: Date): Promise<number> {
         // The lock on the tenant serializes processes, so that `eventsTrimmedTo` never moves back.
         await lockTenantRow(tx)
         const { count, last } = await deleteEvents(tx, before, BATCH)
-        if (last) await setEventsTrimmedTo(tx, encodePosition(last))
+        if (last) {
+          await setEventsTrimmedTo(tx, encodePosition(last))
+          await deleteMarks(tx, last)
+        }
         return count
       }),
     )

@@ -2,7 +2,7 @@ import type { GraphQLResolveInfo } from 'graphql'
 import type * as z from 'zod'
 import type { Ctx } from '../context/context.ts'
 import { builder, type InputFields } from '../graphql/builder.ts'
-import { CURSOR_ARGS, connectionField, PAGE_ARGS } from '../graphql/connection.ts'
+import { connectionField, PAGE_ARGS } from '../graphql/connection.ts'
 import type { GraphQLContext } from '../graphql/context.ts'
 import { withScope } from '../graphql/field-access.ts'
 import { buildNodeQuery, getNodeFields } from '../graphql/node-selection.ts'
@@ -10,7 +10,7 @@ import { buildInputFields, getEnumType, registerType } from '../graphql/shape-fi
 import type { RestRequest, RestRoute } from '../rest/route.ts'
 import { direction } from '../schema/input-shapes.ts'
 import { directionShape, type Order } from '../schema/lists.ts'
-import { type CursorPage, type ListArgs, type Page, type PageArgs, toPageEnvelope } from '../schema/page.ts'
+import { type ListArgs, type Page, type PageArgs, toPageEnvelope } from '../schema/page.ts'
 import { createListShape } from '../schema/response-shapes.ts'
 import { getShapeDescription } from '../schema/schema-descriptions.ts'
 import type { Declared } from './query.ts'
@@ -19,12 +19,11 @@ import { parseTargets, type Target } from './targets.ts'
 
 /** What `defineFilter` returns. */
 type ListFilter = { shape: z.ZodObject }
-type AnyPage<Row> = Page<Row> | CursorPage<Row>
 
 const createListRoute = <Row>(
   { name, summary, path }: Declared & { path: string },
   { members, scope, shape, toBody, isByCursor }: Resource<Row>,
-  readPage: (ctx: Ctx, request: RestRequest) => Promise<AnyPage<Row>>,
+  readPage: (ctx: Ctx, request: RestRequest) => Promise<Page<Row>>,
 ): RestRoute => ({
   method: 'GET',
   path,
@@ -34,7 +33,7 @@ const createListRoute = <Row>(
   paged: isByCursor ? 'by-cursor' : true,
   response: createListShape(members, shape, isByCursor),
   handle: async (ctx, request) =>
-    toPageEnvelope(ctx, await readPage(ctx, request), members, (row) => toBody(ctx, row)),
+    toPageEnvelope(ctx, await readPage(ctx, request), members, (row) => toBody(ctx, row), isByCursor),
 })
 
 const defineFilterType = (typeName: string, members: string, { shape }: ListFilter) => {
@@ -64,12 +63,8 @@ const defineOrderType = (typeName: string, by: NonNullable<Order['by']>, { shape
   })
 
 /** The arguments of a list. An order in two directions only is the argument `direction`. */
-const defineListArgs = (
-  { member, members, isByCursor }: Resource<never>,
-  filter?: ListFilter,
-  order?: Order,
-) => ({
-  ...(isByCursor ? CURSOR_ARGS : PAGE_ARGS),
+const defineListArgs = ({ member, members }: Resource<never>, filter?: ListFilter, order?: Order) => ({
+  ...PAGE_ARGS,
   ...builder.args((t) => ({
     ...(filter && {
       filter: t.field({
@@ -120,7 +115,7 @@ export function defineList<Row>({
   model?: string
   /** The cost of totalSize, where it depends on the arguments. */
   getCountCost?: Parameters<typeof connectionField>[1]
-  run: (ctx: Ctx, args: ListArgs, selection?: RowSelection) => Promise<AnyPage<Row>>
+  run: (ctx: Ctx, args: ListArgs, selection?: RowSelection) => Promise<Page<Row>>
 }): readonly RestRoute[] {
   const selectRows = (context: GraphQLContext, info: GraphQLResolveInfo): RowSelection | undefined =>
     model === undefined

@@ -25,7 +25,7 @@ export type Resource<Row> = {
   /** The body of REST. */
   shape: z.ZodObject
   toBody(ctx: Ctx, row: Row): object
-  /** Its lists are read by cursor only: they have no numbers of pages and no total. */
+  /** REST reads its lists by cursor: they have a page and a total where a page is asked for. */
   isByCursor?: true
   /** The cursor of an object in the list of all of them, in its default order. */
   toCursor?(ctx: Ctx, row: Row): string
@@ -46,8 +46,7 @@ export function defineResource<Row>(
     members: `${declared.member}s`,
     toBody: (_ctx, row) => pickMembers(row as Record<string, unknown>),
     ...declared,
-    getConnection: () =>
-      (connection ??= defineConnectionType<Row>(declared.ref.name, declared.ref, declared.isByCursor)),
+    getConnection: () => (connection ??= defineConnectionType<Row>(declared.ref.name, declared.ref)),
   }
 }
 

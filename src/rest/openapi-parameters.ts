@@ -35,7 +35,7 @@ const PATH_PARAMETERS: Record<string, { shape: z.ZodType; description: string }>
 const cursor = { type: 'string', format: 'cursor', examples: ['WyJ1c2VyXzAxIixudWxsXQ.dGhpcyBpcyBubyBtYWM'] }
 
 /** The parameters of lists, as components. */
-export const PAGING_PARAMETERS: Record<(typeof PAGING)['true'][number], Parameter> = {
+export const PAGING_PARAMETERS: Record<(typeof PAGING)[number], Parameter> = {
   page: {
     name: 'page',
     in: 'query',
@@ -133,7 +133,7 @@ export function buildParameters(route: RestRoute, schemas: Schemas): (Parameter 
     ...buildPathParameters(route, schemas),
     ...buildQueryParameters(route, schemas),
     ...buildFilterParameters(route, schemas),
-    ...PAGING[`${route.paged}`].map(createParameterRef),
+    ...(route.paged ? PAGING.map(createParameterRef) : []),
     ...(route.idempotent ? [createParameterRef(IDEMPOTENCY_KEY)] : []),
   ]
 }

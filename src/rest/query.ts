@@ -5,13 +5,9 @@ import { DEFAULT_PAGE_SIZE, findRangeIssues, type PageArgs } from '../schema/pag
 import { createFilterReader } from './filter.ts'
 import type { RestRequest, RestRoute } from './route.ts'
 
-/** The paging parameters by the `paged` of a route. */
-export const PAGING = {
-  true: ['page', 'pageSize', 'after', 'before'],
-  'by-cursor': ['pageSize', 'after', 'before'],
-  undefined: [],
-} as const
-type PagingName = (typeof PAGING)['true'][number]
+/** The parameters of a list. */
+export const PAGING = ['page', 'pageSize', 'after', 'before'] as const
+type PagingName = (typeof PAGING)[number]
 
 /**
  * Decimal digits only: Number() also accepts '1e3', ' 5', '0x10' and ''. Other values become NaN, which is
@@ -38,7 +34,8 @@ function parsePagingQuery(
     issues.push({ field: 'page', description: `cannot be combined with ${cursors.join(', ')}` })
   if (cursors.length > 1) issues.push({ field: 'before', description: 'cannot be combined with after' })
   if (before !== undefined) return { last: pageSize ?? DEFAULT_PAGE_SIZE, before }
-  if (after !== undefined || paged === 'by-cursor') return { first: pageSize ?? DEFAULT_PAGE_SIZE, after }
+  if (after !== undefined || (paged === 'by-cursor' && page === undefined))
+    return { first: pageSize ?? DEFAULT_PAGE_SIZE, after }
   return { page, pageSize }
 }
 
@@ -72,7 +69,7 @@ export function parseQuery(
   const query: Record<string, string> = {}
   const pagingParameters: Partial<Record<PagingName, string>> = {}
   const filter = route.filter && createFilterReader(route.filter)
-  const pagingNames: readonly PagingName[] = PAGING[`${route.paged}`]
+  const pagingNames: readonly PagingName[] = route.paged ? PAGING : []
   const repeated = new Set(findRepeatedNames(search.keys()))
   for (const [name, value] of new Map(search)) {
     const pagingName = pagingNames.find((paging) => paging === name)

@@ -70,8 +70,8 @@ export type RestRoute = {
    */
   filter?: z.ZodObject
   /**
-   * Accepts page and pageSize, or after, before and pageSize; 'by-cursor' excludes page. The response has a
-   * Link header.
+   * Accepts page and pageSize, or after, before and pageSize; 'by-cursor' reads by cursor without any of them. The response
+   * has a Link header.
    */
   paged?: true | 'by-cursor'
   /** Accepts an Idempotency-Key (http/idempotency.ts). Other routes ignore the header. */

@@ -140,7 +140,7 @@ export function parseListArgs<Declared extends Record<string, FilterMember>, Fie
  * Parses paging arguments. Throws InvalidInput that names every invalid one. `decode` returns null for a
  * cursor of another list.
  */
-function parsePagingArgs<Seek>(
+export function parsePagingArgs<Seek>(
   { answer }: Workload,
   args: PageArgs,
   decode: (cursor: string) => Seek | null,
@@ -178,31 +178,19 @@ function parsePagingArgs<Seek>(
 export const parsePaging = (workload: Workload, args: PageArgs, list: string): Paging =>
   parsePagingArgs(workload, args, (cursor) => decodeCursor(list, cursor))
 
-/** Parses the cursor arguments of a list that has cursors of its own and no page numbers. */
-export function parseCursorPaging<Seek>(
-  workload: Workload,
-  { first, after, last, before }: Omit<PageArgs, 'page' | 'pageSize'>,
-  decode: (cursor: string) => Seek | null,
-): CursorPaging<Seek> {
-  const paging = parsePagingArgs(workload, { first, after, last, before }, decode)
-  return paging.mode === 'cursor'
-    ? paging
-    : { mode: 'cursor', pageSize: paging.pageSize, backward: false, seek: null, limit: paging.limit }
-}
-
-/** A page of a list that is read by cursor only, in list order. */
-export type CursorPage<Row> = {
+/** A page of a list, in list order. `countAll` runs only when the caller selects totalSize. */
+export type Page<Row> = {
   rows: Row[]
+  /** Null of a page by cursor. */
+  page: number | null
   pageSize: number
   hasNextPage: boolean
   hasPreviousPage: boolean
   /** Whether the page has fewer rows than it could have, because of their bytes. */
   endsEarly: boolean
   encodeRowCursor: (row: Row) => string
+  countAll: () => Promise<number>
 }
-
-/** A page of a list. `countAll` runs only when the caller selects totalSize. */
-export type Page<Row> = CursorPage<Row> & { page: number | null; countAll: () => Promise<number> }
 
 /** The rows of a page in list order, and whether rows precede or follow them. */
 export type PageRows<Row> = Pick<Page<Row>, 'rows' | 'hasNextPage' | 'hasPreviousPage' | 'endsEarly'>
@@ -280,24 +268,26 @@ export const getPageLinks = (body: object): PageLinks =>
 
 /**
  * The envelope of a list in REST, with the cursors from which the Link header is built. Its page is an integer, so that a
- * page by cursor is page 0.
+ * page by cursor is page 0; a list that is read `isByCursor` has a page and a total where a page was asked for.
  */
 export async function toPageEnvelope<Row, Name extends string>(
   workload: Workload,
-  page: Page<Row> | CursorPage<Row>,
+  page: Page<Row>,
   name: Name,
   toBody: (row: Row) => object,
+  isByCursor = false,
 ) {
   const { rows, pageSize, endsEarly, hasNextPage, hasPreviousPage, encodeRowCursor } = page
+  const isNumbered = !isByCursor || page.page !== null
   const [first, last] = [rows.at(0), rows.at(-1)]
   const links: PageLinks = {
     after: hasNextPage && last !== undefined ? encodeRowCursor(last) : null,
     before: hasPreviousPage && first !== undefined ? encodeRowCursor(first) : null,
   }
   return {
-    ...('countAll' in page && { page: page.page ?? 0 }),
+    ...(isNumbered && { page: page.page ?? 0 }),
     pageSize,
-    ...('countAll' in page && { totalSize: await page.countAll() }),
+    ...(isNumbered && { totalSize: await page.countAll() }),
     endsEarly,
     [name]: await mapInTurns(workload, rows, toBody),
     [PAGE_LINKS]: links,

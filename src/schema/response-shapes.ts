@@ -52,25 +52,22 @@ const endsEarlyShape = z.boolean().meta({
   example: false,
 })
 
-/** The envelope of a list; with `isByCursor`, of a list without numbers of pages and without a total. */
+/** The envelope of a list; with `isByCursor`, a page and a total are in the answer to a request for a page. */
 export const createListShape = (name: string, item: z.ZodType, isByCursor = false) => {
-  const size = {
+  const page = z.int().min(0)
+  const totalSize = z.int().min(0).meta({ description: 'Number of items on all pages.', example: 1 })
+  return z.object({
+    page: isByCursor
+      ? page
+          .meta({ description: 'Index of the page, from 0; where a page was asked for.', example: 0 })
+          .optional()
+      : page.meta({ description: 'Index of the page, from 0; 0 when a cursor was given.', example: 0 }),
     pageSize: z
       .int()
       .min(1)
       .max(1000)
       .meta({ description: 'Requested number of items per page.', example: 50 }),
-  }
-  const numbered = {
-    page: z
-      .int()
-      .min(0)
-      .meta({ description: 'Index of the page, from 0; 0 when a cursor was given.', example: 0 }),
-    ...size,
-    totalSize: z.int().min(0).meta({ description: 'Number of items on all pages.', example: 1 }),
-  }
-  return z.object({
-    ...(isByCursor ? size : numbered),
+    totalSize: isByCursor ? totalSize.optional() : totalSize,
     endsEarly: endsEarlyShape,
     [name]: z.array(item),
   })

@@ -27,7 +27,8 @@ const DELETE_LOOSE_ROWS = statement({})`
 
 const DELETE_COUNTS = statement({})`
   WITH users AS (DELETE FROM "UserCount" WHERE "tenantId" = :tenant),
-    ranges AS (DELETE FROM "UserRange" WHERE "tenantId" = :tenant)
+    ranges AS (DELETE FROM "UserRange" WHERE "tenantId" = :tenant),
+    marks AS (DELETE FROM "EventMark" WHERE "tenantId" = :tenant)
   DELETE FROM "UncountedEvent" WHERE "tenantId" = :tenant`
 
 /**

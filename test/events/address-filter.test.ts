@@ -114,7 +114,7 @@ describe('the filter of events by address', () => {
         ]),
       )
     await logOf(tenant)
-    const query = { filter: {}, after: null, before: null, limit: 10 }
+    const query = { filter: {}, after: null, before: null, offset: 0, limit: 10 }
     const { rows } = await selectEventPage(ctx.db, {
       ...query,
       addressHashes: hashes,

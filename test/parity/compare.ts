@@ -74,6 +74,7 @@ const COMPARED = Object.keys(Prisma.ModelName).filter(
       'IdempotencyKey',
       'UserCount',
       'UserRange',
+      'EventMark',
       'DailyCount',
       'UncountedEvent',
       'RowChange',

@@ -109,6 +109,7 @@ function* eventStatements() {
   const all: EventQuery = {
     filter: {},
     addressHashes: null,
+    offset: 0,
     after: null,
     before: null,
     newestFirst: true,

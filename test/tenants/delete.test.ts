@@ -98,6 +98,7 @@ async function fillTenantTables(tenantId: string): Promise<void> {
     data: { tenantId, day: new Date(), kind: 'new-user', method: '', count: 1 },
   })
   await db.uncountedEvent.create({ data: { tenantId, day: new Date(), kind: 'new-user', method: '' } })
+  await db.eventMark.create({ data: { tenantId, era: 1, xid: 1, seq: 1, events: 1 } })
   await db.secondFactorGuess.create({ data: { tenantId, userId, windowAt: new Date() } })
   const now = new Date()
   await db.accountDeletion.create({
