@@ -17,6 +17,9 @@ export const CONSOLE_PATH = new URL(`${deployment.issuer}/console`).pathname
 
 export const CALLBACK_URL = `${deployment.issuer}/console/callback`
 
+/** Where the window of a sign-in that is tried with another application ends. */
+export const TRY_URL = `${deployment.issuer}/console/try`
+
 /** The audience of access tokens for the management API. */
 export const API = `${deployment.issuer}/api`
 

@@ -5,6 +5,7 @@ import { createRoot } from 'react-dom/client'
 import { RelayEnvironmentProvider } from 'react-relay/hooks'
 import { environment } from './api/environment.ts'
 import { completeSignIn, leadToIssuer } from './auth/sign-in.ts'
+import { TRY_URL } from './config.ts'
 import { router } from './router.tsx'
 import { Failure, NoRole } from './shell/failure.tsx'
 import { applyTheme } from './shell/theme.ts'
@@ -12,8 +13,7 @@ import { applyTheme } from './shell/theme.ts'
 applyTheme()
 const root = createRoot(document.getElementById('root') as HTMLElement)
 
-try {
-  await leadToIssuer()
+async function showConsole(): Promise<void> {
   const scopes = await completeSignIn()
   const hasRole = scopes.some((scope) => scope.includes(':'))
   root.render(
@@ -23,6 +23,13 @@ try {
       </RelayEnvironmentProvider>
     </StrictMode>,
   )
+}
+
+try {
+  await leadToIssuer()
+  if (location.href.startsWith(`${TRY_URL}?`))
+    root.render((await import('./screens/applications/try-callback.tsx')).handOver())
+  else await showConsole()
 } catch (error) {
   root.render(<Failure error={error} />)
 }

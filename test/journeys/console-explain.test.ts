@@ -3,14 +3,14 @@ import { getClient } from '../../src/clients/clients.ts'
 import { createPlatformCtx } from '../../src/context/context.ts'
 import { lookup } from '../../src/lookup/lookup.ts'
 import { lockUser } from '../../src/users/users.ts'
-import { noBrowser } from '../support/browser.ts'
+import { noBrowser, ORIGIN } from '../support/browser.ts'
 import { assertAccessible, prepareConsole, SHOWN, test } from '../support/console-journey.ts'
 import { authorizePath, REDIRECT_URI } from '../support/protocol.ts'
 
 test.beforeAll(({ ctx }) => prepareConsole({ ctx }))
 
 describe.skipIf(noBrowser)('the screen that explains a sign-in', () => {
-  test('says why somebody cannot sign in, and has the button that changes it', async ({
+  test('says why a user cannot sign in, and has the button that changes it', async ({
     acme,
     app,
     ctx,
@@ -64,5 +64,38 @@ describe.skipIf(noBrowser)('the screen that explains a sign-in', () => {
     await page.getByLabel('Person').fill('Nobody with this name')
     await page.getByRole('button', { name: 'Explain', exact: true }).click()
     await page.getByText('Nobody has this name, address or id.').waitFor()
+  })
+
+  test('tries a sign-in with an application, and shows its ID token', async ({
+    acme,
+    newClient,
+    openConsole,
+  }) => {
+    const platform = createPlatformCtx(acme)
+    const callbacksOf = async ({ id }: { id: string }) => (await getClient(platform, id)).callbacks
+    const spa = await newClient({ name: 'Single page', appType: 'single-page', idTokenClaims: true })
+    const web = await newClient({ name: 'Web', requirePushedRequests: true })
+    const { page, person, errors } = await openConsole('admin', `/applications/${spa.id}?tab=try`)
+    const signIn = page.getByRole('button', { name: 'Sign in', exact: true })
+    const claims = page.getByRole('region', { name: 'Claims of the ID token' })
+    await signIn.click()
+    await claims.waitFor(SHOWN)
+    expect(JSON.parse((await claims.textContent()) ?? '')).toMatchObject({
+      ...{ sub: person.id, aud: spa.id, email: person.email, acr: expect.any(String) },
+    })
+    await expect.poll(() => callbacksOf(spa), SHOWN).toEqual([REDIRECT_URI])
+    await assertAccessible(page, '/try')
+
+    await page.goto(`${ORIGIN}/${acme}/console/applications/${web.id}?tab=try`)
+    await page.getByLabel('Secret').fill('wrong')
+    await signIn.click()
+    await page.getByRole('alert').waitFor(SHOWN)
+    await expect.poll(() => callbacksOf(web), SHOWN).toEqual([REDIRECT_URI])
+    await page.getByLabel('Secret').fill(web.secret)
+    await signIn.click()
+    await claims.waitFor(SHOWN)
+    expect(JSON.parse((await claims.textContent()) ?? '')).toMatchObject({ sub: person.id, aud: web.id })
+    await expect.poll(() => callbacksOf(web), SHOWN).toEqual([REDIRECT_URI])
+    expect(errors).toEqual([])
   })
 })

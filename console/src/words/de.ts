@@ -490,6 +490,28 @@ export const DE: Words = {
   'Days until it expires': 'Tage bis zum Ablauf',
   '1 to 30': '1 bis 30',
   'The token is shown only now.': 'Das Token wird nur jetzt angezeigt.',
+  'The sign-in is back in the console': 'Die Anmeldung ist zurück in der Konsole',
+  'You can close this window.': 'Sie können dieses Fenster schließen.',
+  'The metadata document of the application has its redirect URIs: nothing can be tried from here.':
+    'Das Metadatendokument der Anwendung hat ihre Redirect-URIs: Von hier kann nichts ausprobiert werden.',
+  'Only the application can push its requests, with its key: nothing can be tried from here.':
+    'Nur die Anwendung kann mit ihrem Schlüssel Anfragen hinterlegen: Von hier kann nichts ausprobiert werden.',
+  'The browser has blocked the window. Allow it, and try again.':
+    'Der Browser hat das Fenster blockiert. Erlauben Sie es, und versuchen Sie es erneut.',
+  'Try it': 'Ausprobieren',
+  'You sign in to the application as yourself, in a window. Until it is done, the application has the redirect URI {url}, which leads to this console.':
+    'Sie melden sich in einem Fenster selbst bei der Anwendung an. Bis dahin hat die Anwendung die Redirect-URI {url}, die zu dieser Konsole führt.',
+  'The tokens are requested with it, and nothing keeps it. Without it, the sign-in ends with the code.':
+    'Damit werden die Tokens angefordert; nichts bewahrt es auf. Ohne es endet die Anmeldung mit dem Code.',
+  'Remove the redirect URI': 'Redirect-URI entfernen',
+  'Waiting for the sign-in in the window…': 'Warten auf die Anmeldung im Fenster…',
+  'It works. The tokens were revoked at once. Access token: {type}, {seconds} s, scopes {scope}':
+    'Es funktioniert. Die Tokens wurden sofort widerrufen. Access-Token: {type}, {seconds} s, Scopes {scope}',
+  'Header of the ID token': 'Kopf des ID-Tokens',
+  'Claims of the ID token': 'Claims des ID-Tokens',
+  'The sign-in works: a code has arrived. Only the application can redeem it.':
+    'Die Anmeldung funktioniert: Ein Code ist angekommen. Nur die Anwendung kann ihn einlösen.',
+  'It does not work: {error}. {description}': 'Es funktioniert nicht: {error}. {description}',
   'Explain a sign-in': 'Anmeldung erklären',
   'Choose a person, an application, or both; or paste the number of an error page. Nothing is sent, and nobody is signed in.':
     'Wählen Sie eine Person, eine Anwendung oder beides, oder fügen Sie die Nummer einer Fehlerseite ein. Es wird nichts gesendet und niemand angemeldet.',
@@ -1247,6 +1269,7 @@ export const DE: Words = {
   'You have no role here': 'Sie haben hier keine Rolle',
   'You are signed in, but no role permits you to see this tenant. An administrator gives roles, and so does {command}.':
     'Sie sind angemeldet, aber keine Rolle erlaubt Ihnen, diesen Mandanten zu sehen. Ein Administrator vergibt Rollen, ebenso {command}.',
+  'Sign in': 'Anmelden',
   'Sign out': 'Abmelden',
   System: 'System',
   'Keyboard shortcuts': 'Tastenkürzel',

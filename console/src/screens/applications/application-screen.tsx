@@ -36,6 +36,8 @@ const SnippetView = lazy(() =>
   import('./snippet-view.tsx').then((module) => ({ default: module.SnippetView })),
 )
 
+const TryIt = lazy(() => import('./try-it.tsx').then((module) => ({ default: module.TryIt })))
+
 const route = getRouteApi('/applications/$clientId')
 
 /** One application, whose tabs are in the URL. */
@@ -68,6 +70,7 @@ function Application({ clientId }: { clientId: string }) {
           updatedAt
           ...applicationSettings_client
           ...rejections_client
+          ...tryIt_client
         }
         ...applicationSessions_sessions @arguments(clientId: $clientId)
         ...rejections_events @arguments(clientId: $clientId)
@@ -228,6 +231,18 @@ function Application({ clientId }: { clientId: string }) {
         />
       ),
     },
+    ...(mayWrite &&
+      !isThisConsole &&
+      client.appType !== 'MACHINE' && {
+        try: {
+          label: t('Try it'),
+          content: (
+            <Suspense>
+              <TryIt client={client} />
+            </Suspense>
+          ),
+        },
+      }),
     rejected: { label: t('Rejected'), content: <Rejections client={client} query={data} /> },
     history: { label: t('History'), content: changes && <History events={changes.nodes} /> },
   }

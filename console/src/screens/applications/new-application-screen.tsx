@@ -2,6 +2,7 @@ import { Link, useNavigate } from '@tanstack/react-router'
 import { type FormEvent, useEffect, useRef, useState } from 'react'
 import { graphql } from 'react-relay/hooks'
 import type { newApplicationScreenMutation } from '../../generated/newApplicationScreenMutation.graphql.ts'
+import type { tryIt_client$key } from '../../generated/tryIt_client.graphql.ts'
 import { CopiedText } from '../../parts/copied-text.tsx'
 import { Field, ProblemText, readText, toLines } from '../../parts/form.tsx'
 import { useProblemMutation } from '../../parts/mutation.ts'
@@ -12,6 +13,7 @@ import { KINDS, type Kind } from './kinds.ts'
 import { NewSecret } from './new-secret.tsx'
 import { SnippetView } from './snippet-view.tsx'
 import { SNIPPETS } from './snippets.ts'
+import { TryIt } from './try-it.tsx'
 
 const OTHER = 'other'
 const KIND_NAMES = Object.keys(KINDS) as Kind[]
@@ -31,6 +33,7 @@ export function NewApplicationScreen() {
             id
             name
             callbacks
+            ...tryIt_client
           }
           secret
         }
@@ -152,7 +155,7 @@ export function NewApplicationScreen() {
   )
 }
 
-type Created = {
+type Created = tryIt_client$key & {
   readonly id: string
   readonly name: string
   readonly callbacks: readonly string[]
@@ -195,6 +198,7 @@ function Connected({
           redirectUri={created.callbacks[0]}
           initial={framework}
         />
+        {kind !== 'machine' && <TryIt client={created} secret={created.secret} />}
       </div>
     </section>
   )
