@@ -29,7 +29,7 @@ const withoutUnusedModules: Plugin = {
 
 /** Modules of the first screen. Those that other screens have as well would be as many small files, which compress badly. */
 const FIRST_MODULES =
-  /\/console\/src\/(api\/|auth\/|config|shell\/|parts\/(avatar|copied-text|live-events|notices|skeleton|time)\.)/
+  /\/console\/src\/(api\/|auth\/|config|shell\/(?!box|shortcuts|tenant-switcher)|parts\/(avatar|copied-text|live-events|notices|skeleton|time)\.)/
 
 export default defineConfig({
   // The server has the files of all tenants here; their names have a hash of the content.

@@ -12,8 +12,15 @@ const content = document.querySelector<HTMLMetaElement>('meta[name=vestibule]')?
 
 export const deployment = JSON.parse(content) as Deployment
 
+/** Whether this is the console of the operators of all tenants. */
+export const IS_SYSTEM = deployment.tenant === 'system'
+
 /** The path of the console, which starts each of its URLs. */
 export const CONSOLE_PATH = new URL(`${deployment.issuer}/console`).pathname
+
+/** The console of a tenant of the deployment. */
+export const getConsoleUrl = (tenant: string): string =>
+  `${deployment.issuer.replace(/[^/]+$/, encodeURIComponent(tenant))}/console`
 
 export const CALLBACK_URL = `${deployment.issuer}/console/callback`
 

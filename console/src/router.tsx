@@ -146,6 +146,19 @@ const keys = createRoute({
   component: lazyRouteComponent(() => import('./screens/keys/keys-screen.tsx'), 'KeysScreen'),
 })
 
+const tenants = createRoute({
+  getParentRoute: () => root,
+  path: '/tenants',
+  validateSearch: readTexts,
+  component: lazyRouteComponent(() => import('./screens/tenants/tenants-screen.tsx'), 'TenantsScreen'),
+})
+
+const tenant = createRoute({
+  getParentRoute: () => root,
+  path: '/tenants/$slug',
+  component: lazyRouteComponent(() => import('./screens/tenants/tenant-screen.tsx'), 'TenantScreen'),
+})
+
 const api = createRoute({
   getParentRoute: () => root,
   path: '/api',
@@ -175,6 +188,8 @@ export const router = createRouter({
     brand,
     settings,
     keys,
+    tenants,
+    tenant,
     api,
   ]),
   basepath: CONSOLE_PATH,

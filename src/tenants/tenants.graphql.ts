@@ -1,13 +1,13 @@
 import type { Scope } from '../core/scopes.ts'
 import { builder } from '../graphql/builder.ts'
-import { withAnyScope, withPublicAccess, withScope } from '../graphql/field-access.ts'
+import { withAnyScope, withPublicAccess } from '../graphql/field-access.ts'
 import { ID_DESCRIPTION, Node, nullIfNotFound, registerNode } from '../graphql/node.graphql.ts'
 import { buildObjectFields, toObjectType } from '../graphql/shape-fields.ts'
 import { toSettings } from './settings.ts'
 import { type SetupStep, TenantSetupShape } from './tenant-setup.fields.ts'
 import { findSetups } from './tenant-setup.ts'
 import { TenantSettingsShape } from './tenants.fields.ts'
-import { getTenant, type Tenant } from './tenants.ts'
+import { getTenant, getTenantBySlug, type Tenant } from './tenants.ts'
 
 /** Those who read a tenant: its own callers, and operators. */
 const READ_SCOPES: readonly Scope[] = ['tenant:read', 'tenants:read']
@@ -50,9 +50,18 @@ registerNode('tenant', {
 
 builder.queryField('tenant', (t) =>
   t.field({
-    ...withScope('tenant:read', 'The tenant that this endpoint belongs to.'),
+    ...withAnyScope(
+      READ_SCOPES,
+      'The tenant that this endpoint belongs to; in tenant system, with `tenants:read`, that of the slug. Null when there is none.',
+    ),
     type: TenantRef,
     nullable: true,
-    resolve: (_root, _args, { ctx }) => nullIfNotFound(getTenant(ctx)),
+    args: { slug: t.arg.id({ description: 'The slug; by default that of the tenant of the endpoint.' }) },
+    resolve: (_root, { slug }, { ctx }) =>
+      nullIfNotFound(
+        slug == null || (slug === ctx.tenant && ctx.scopes.has('tenant:read'))
+          ? getTenant(ctx)
+          : getTenantBySlug(ctx, slug),
+      ),
   }),
 )

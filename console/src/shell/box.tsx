@@ -1,16 +1,14 @@
-import './box.css'
 import { useRouter } from '@tanstack/react-router'
-import { type KeyboardEvent, useEffect, useState } from 'react'
+import { useEffect, useState } from 'react'
 import { fetchQuery, graphql } from 'relay-runtime'
 import { environment } from '../api/environment.ts'
-import { CONSOLE_PATH, deployment } from '../config.ts'
+import { CONSOLE_PATH, deployment, getConsoleUrl } from '../config.ts'
 import type { boxQuery, boxQuery$data } from '../generated/boxQuery.graphql.ts'
-import { Dialog } from '../parts/dialog.tsx'
+import { type Choice, ChoiceBox } from '../parts/choice-box.tsx'
 import { toPathId } from '../screens/applications/kinds.ts'
 import { t } from '../words/words.ts'
 
 type Match = NonNullable<boxQuery$data['lookup']>[number]
-type Choice = { key: string; name: string; detail: string; open: () => void }
 
 /** A screen or an action that the box finds by its name. */
 export type Command = { name: string; run: () => void }
@@ -76,7 +74,6 @@ const isRejection = ({ kind, event }: Match): boolean =>
 export function Box({ commands, onClose }: { commands: readonly Command[]; onClose: () => void }) {
   const { history } = useRouter()
   const [text, setText] = useState('')
-  const [active, setActive] = useState(0)
   const [problem, setProblem] = useState<string | null>(null)
   const [{ sought, matches }, setFound] = useState<{ sought: string; matches: readonly Match[] }>({
     sought: '',
@@ -133,75 +130,26 @@ export function Box({ commands, onClose }: { commands: readonly Command[]; onClo
       detail: [KINDS[match.kind as keyof typeof KINDS], match.name && match.id].filter(Boolean).join(' · '),
       open: () => {
         if (match.kind === 'TENANT' && match.id !== deployment.tenant)
-          location.assign(`${deployment.issuer.replace(/[^/]+$/, encodeURIComponent(match.id))}/console`)
+          location.assign(getConsoleUrl(match.id))
         else history.push(CONSOLE_PATH + findScreen(match))
       },
     })),
   ]
-  const chosen = Math.min(active, choices.length - 1)
-  const open = (choice: Choice | undefined) => {
-    if (!choice) return
-    onClose()
-    choice.open()
-  }
-  const handleKey = (event: KeyboardEvent) => {
-    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
-    if (step !== undefined) {
-      event.preventDefault()
-      const next = (chosen + step + choices.length) % Math.max(choices.length, 1)
-      setActive(next)
-      document.getElementById(`box-${next}`)?.scrollIntoView({ block: 'nearest' })
-    } else if (event.key === 'Enter') {
-      event.preventDefault()
-      open(choices[chosen])
-    }
-  }
   return (
-    <Dialog title={t('Find anything')} onClose={onClose}>
-      <div className="box">
-        <input
-          type="text"
-          role="combobox"
-          aria-label={t('A screen, an id, an address, an IP address, the number of a request, or a URL')}
-          aria-expanded={choices.length > 0}
-          aria-controls="box-choices"
-          aria-activedescendant={choices[chosen] && `box-${chosen}`}
-          placeholder={t('A screen, or any id, address, IP, request or URL')}
-          autoComplete="off"
-          spellCheck={false}
-          value={text}
-          onChange={({ target }) => {
-            setText(target.value)
-            setActive(0)
-          }}
-          onKeyDown={handleKey}
-        />
-        <div role="listbox" id="box-choices" aria-label={t('Found')}>
-          {choices.map((choice, index) => (
-            <div
-              key={choice.key}
-              role="option"
-              id={`box-${index}`}
-              tabIndex={-1}
-              aria-selected={index === chosen}
-              onPointerMove={() => setActive(index)}
-              onClick={() => open(choice)}
-              onKeyDown={handleKey}
-            >
-              <span className="truncated">{choice.name}</span>
-              <span className="truncated detail">{choice.detail}</span>
-            </div>
-          ))}
-        </div>
-        <p className="hint" role="status">
-          {problem ??
-            (choices.length > 0
-              ? t('↑ ↓ choose, Enter opens')
-              : isCurrent || entered.length < MIN_LOOKUP
-                ? t('Nothing has this name, id or address.')
-                : t('Searching…'))}
-        </p>
-      </div>
-    </Dialog>
+    <ChoiceBox
+      title={t('Find anything')}
+      label={t('A screen, an id, an address, an IP address, the number of a request, or a URL')}
+      placeholder={t('A screen, or any id, address, IP, request or URL')}
+      text={text}
+      onType={setText}
+      choices={choices}
+      status={
+        problem ??
+        (isCurrent || entered.length < MIN_LOOKUP
+          ? t('Nothing has this name, id or address.')
+          : t('Searching…'))
+      }
+      onClose={onClose}
+    />
   )
 }

@@ -28,11 +28,15 @@ const AREAS = [
   { to: '/brand', label: t('Texts and brand'), scope: 'tenant:read' },
   { to: '/settings', label: t('Tenant'), scope: 'tenant:read' },
   { to: '/keys', label: t('Keys'), scope: 'tenant:read' },
+  { to: '/tenants', label: t('Tenants'), scope: 'tenants:read' },
   { to: '/api', label: 'API', scope: null },
 ] as const satisfies readonly { to: NonNullable<LinkProps['to']>; label: string; scope: Scope | null }[]
 
 const loadBox = () => import('./box.tsx').then(({ Box }) => ({ default: Box }))
 const Box = lazy(loadBox)
+const TenantSwitcher = lazy(() =>
+  import('./tenant-switcher.tsx').then(({ TenantSwitcher }) => ({ default: TenantSwitcher })),
+)
 const Shortcuts = lazy(() => import('./shortcuts.tsx').then(({ Shortcuts }) => ({ default: Shortcuts })))
 
 const isTyping = ({ target }: KeyboardEvent): boolean =>
@@ -40,7 +44,7 @@ const isTyping = ({ target }: KeyboardEvent): boolean =>
 
 /** The dialog that a key has opened. */
 function useKeys() {
-  const [opened, setOpened] = useState<'box' | 'shortcuts' | null>(null)
+  const [opened, setOpened] = useState<'box' | 'shortcuts' | 'switcher' | null>(null)
   useEffect(() => {
     // People type as soon as they have pressed the keys.
     void loadBox()
@@ -136,7 +140,19 @@ function Frame() {
       <div className="frame">
         <nav className="sidebar" aria-label={t('Console')}>
           <p className="tenant">
-            <strong>{deployment.name}</strong>
+            {scopes.has('tenants:read') ? (
+              <button
+                type="button"
+                className="link"
+                aria-haspopup="dialog"
+                onClick={() => setOpened('switcher')}
+              >
+                <strong>{deployment.name}</strong> <span aria-hidden="true">▾</span>
+                <span className="hidden">{t('Open another tenant')}</span>
+              </button>
+            ) : (
+              <strong>{deployment.name}</strong>
+            )}
             <span className={`badge ${deployment.environment}`}>{deployment.environment}</span>
           </p>
           <button type="button" className="find" onClick={() => setOpened('box')}>
@@ -176,6 +192,7 @@ function Frame() {
       <Notices />
       <Suspense fallback={null}>
         {opened === 'box' && <Box commands={commands} onClose={close} />}
+        {opened === 'switcher' && <TenantSwitcher onClose={close} />}
         {opened === 'shortcuts' && <Shortcuts onClose={close} />}
       </Suspense>
     </ViewerScopes.Provider>

@@ -2,6 +2,7 @@ import './roles.css'
 import { Link } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { fetchQuery, graphql, useFragment, useRelayEnvironment } from 'react-relay/hooks'
+import { IS_SYSTEM } from '../../config.ts'
 import type { rolesScreen_holders$key } from '../../generated/rolesScreen_holders.graphql.ts'
 import type { rolesScreenFindQuery } from '../../generated/rolesScreenFindQuery.graphql.ts'
 import type { rolesScreenQuery } from '../../generated/rolesScreenQuery.graphql.ts'
@@ -20,9 +21,10 @@ type Definition = NonNullable<rolesScreenQuery['response']['roles']>[number]
 
 /** The management roles: what each permits, and who has it. */
 export function RolesScreen() {
-  const [{ viewer, roles, admins, supporters, auditors }, refresh] = useScreenQuery<rolesScreenQuery>(
-    graphql`
-      query rolesScreenQuery {
+  const [{ viewer, roles, admins, supporters, auditors, operators }, refresh] =
+    useScreenQuery<rolesScreenQuery>(
+      graphql`
+      query rolesScreenQuery($isSystem: Boolean!) {
         viewer {
           eventPosition
         }
@@ -42,15 +44,19 @@ export function RolesScreen() {
         auditors: users(filter: { role: AUDITOR }, first: 100) {
           ...rolesScreen_holders
         }
+        operators: users(filter: { role: OPERATOR }, first: 100) @include(if: $isSystem) {
+          ...rolesScreen_holders
+        }
       }
     `,
-    {},
-  )
+      { isSystem: IS_SYSTEM },
+    )
   const mayFollow = useMay('events:read')
   const holders: Record<string, rolesScreen_holders$key | null | undefined> = {
     ADMIN: admins,
     SUPPORT: supporters,
     AUDITOR: auditors,
+    OPERATOR: operators,
   }
   return (
     <section className="screen">

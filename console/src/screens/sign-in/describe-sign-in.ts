@@ -106,6 +106,7 @@ const ROLE_WORDS: Record<string, string> = {
   ADMIN: t('administrators'),
   SUPPORT: t('support'),
   AUDITOR: t('auditors'),
+  OPERATOR: t('operators'),
 }
 
 function describeSecondFactor({ signInMethods, secondFactor, secondFactorRoles }: DescribedSettings): string {

@@ -1,3 +1,4 @@
+import { IS_SYSTEM } from '../../config.ts'
 import {
   CheckSetting,
   ChoiceSetting,
@@ -29,7 +30,12 @@ const SECOND_FACTOR = {
   IF_ENROLLED: t('Users who have an authenticator app'),
   REQUIRED: t('Everybody'),
 }
-const ROLES = { ADMIN: t('Administrator'), SUPPORT: t('Support'), AUDITOR: t('Auditor') }
+const ROLES = {
+  ADMIN: t('Administrator'),
+  SUPPORT: t('Support'),
+  AUDITOR: t('Auditor'),
+  ...(IS_SYSTEM && { OPERATOR: t('Operator') }),
+}
 const STAY_SIGNED_IN = {
   ALWAYS: t('Keep the sign-in'),
   ASK: t('Ask the person'),

@@ -7,8 +7,9 @@ import './start.css'
 import { formatNumber, t } from '../../words/words.ts'
 
 // These are not in the first load, and load while the document of the screen does.
-const [charts, feed] = [import('./daily-charts.tsx'), import('./feed.tsx')]
+const [charts, feed, steps] = [import('./daily-charts.tsx'), import('./feed.tsx'), import('./next-steps.tsx')]
 const DailyCharts = lazy(async () => ({ default: (await charts).DailyCharts }))
+const NextSteps = lazy(async () => ({ default: (await steps).NextSteps }))
 const Feed = lazy(async () => ({ default: (await feed).Feed }))
 
 /** Takes the place of the charts until they are loaded. */
@@ -16,13 +17,20 @@ const CHART_PLACES = ['sign-ins', t('failed sign-ins'), t('new users')].map((nam
   <div key={name} className="card" />
 ))
 
+const HOUR_MS = 3_600_000
+/** A component that suspends before it is shown begins anew: the time is the same for some minutes. */
+const STEP_MS = 600_000
+const findHourAgo = () => new Date(Math.floor(Date.now() / STEP_MS) * STEP_MS - HOUR_MS).toISOString()
+
 /** The state of the tenant at a glance, and what happens in it. */
 export function StartScreen() {
   const mayReadLog = useMay('events:read')
+  const mayReadTenants = useMay('tenants:read')
   const [generation, setGeneration] = useState(0)
+  const [since] = useState(findHourAgo)
   const query = useLazyLoadQuery<startScreenQuery>(
     graphql`
-      query startScreenQuery {
+      query startScreenQuery($since: DateTime!, $mayReadTenants: Boolean!) {
         viewer {
           eventPosition
         }
@@ -35,6 +43,10 @@ export function StartScreen() {
         sessions(first: 1) {
           totalSize
         }
+        tenants(first: 1) @include(if: $mayReadTenants) {
+          totalSize
+        }
+        ...nextSteps_query @arguments(since: $since)
         ...dailyCharts_query
         events(first: 20, direction: DESC) @connection(key: "startScreen_events") {
           __id
@@ -47,10 +59,10 @@ export function StartScreen() {
         }
       }
     `,
-    {},
+    { since, mayReadTenants },
     { fetchKey: generation, fetchPolicy: 'network-only' },
   )
-  const { viewer, users, locked, sessions, events } = query
+  const { viewer, users, locked, sessions, tenants, events } = query
   return (
     <section className="screen">
       <header className="screen-head">
@@ -60,6 +72,11 @@ export function StartScreen() {
         {users && (
           <Link to="/users" className="figure card">
             <strong>{formatNumber(users.totalSize)}</strong> {t('users')}
+          </Link>
+        )}
+        {tenants && (
+          <Link to="/tenants" className="figure card">
+            <strong>{formatNumber(tenants.totalSize)}</strong> {t('tenants')}
           </Link>
         )}
         {sessions && (
@@ -73,6 +90,7 @@ export function StartScreen() {
           </Link>
         )}
       </div>
+      <NextSteps key={`steps ${generation}`} query={query} since={since} after={viewer?.eventPosition} />
       {mayReadLog && (
         <div className="daily-charts">
           <Suspense fallback={CHART_PLACES}>

@@ -1,5 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import { graphql, useLazyLoadQuery } from 'react-relay/hooks'
+import { IS_SYSTEM } from '../../config.ts'
 import type { usersScreenChangesSubscription } from '../../generated/usersScreenChangesSubscription.graphql.ts'
 import type { usersScreenProvidersQuery } from '../../generated/usersScreenProvidersQuery.graphql.ts'
 import type {
@@ -39,6 +40,7 @@ const FILTERS: readonly Filter[] = [
       ['admin', 'admin'],
       ['support', 'support'],
       ['auditor', 'auditor'],
+      ...(IS_SYSTEM ? [['operator', 'operator'] as const] : []),
     ],
   },
   { name: 'seenBefore', label: t('Last seen before'), group: 'lastSeen', kind: 'day', daysAgo: 365 },

@@ -1,0 +1,73 @@
+import { useEffect, useState } from 'react'
+import { fetchQuery, graphql } from 'relay-runtime'
+import { environment } from '../api/environment.ts'
+import { getConsoleUrl } from '../config.ts'
+import type {
+  tenantSwitcherQuery,
+  tenantSwitcherQuery$data,
+} from '../generated/tenantSwitcherQuery.graphql.ts'
+import { ChoiceBox } from '../parts/choice-box.tsx'
+import { t } from '../words/words.ts'
+
+const WAIT_MS = 150
+
+type Tenants = NonNullable<tenantSwitcherQuery$data['tenants']>['nodes']
+
+/** Finds a tenant, and opens its console. */
+export function TenantSwitcher({ onClose }: { onClose: () => void }) {
+  const [text, setText] = useState('')
+  const [tenants, setTenants] = useState<Tenants>([])
+  const [status, setStatus] = useState(t('Searching…'))
+  const search = text.trim()
+  useEffect(() => {
+    let request: { unsubscribe: () => void } | undefined
+    const timer = setTimeout(
+      () => {
+        request = fetchQuery<tenantSwitcherQuery>(
+          environment,
+          graphql`
+            query tenantSwitcherQuery($filter: TenantFilter) {
+              tenants(first: 20, filter: $filter) {
+                nodes {
+                  id
+                  settings {
+                    friendlyName
+                  }
+                }
+              }
+            }
+          `,
+          { filter: search ? { search } : null },
+        ).subscribe({
+          next: (found) => {
+            setTenants(found.tenants?.nodes ?? [])
+            setStatus(t('No tenant has this name or slug.'))
+          },
+          error: (error: Error) => setStatus(error.message),
+        })
+      },
+      search ? WAIT_MS : 0,
+    )
+    return () => {
+      clearTimeout(timer)
+      request?.unsubscribe()
+    }
+  }, [search])
+  return (
+    <ChoiceBox
+      title={t('Open the console of a tenant')}
+      label={t('Name or slug of a tenant')}
+      placeholder={t('Search by name or slug')}
+      text={text}
+      onType={setText}
+      choices={tenants.map(({ id, settings }) => ({
+        key: id,
+        name: settings.friendlyName ?? id,
+        detail: id,
+        open: () => location.assign(getConsoleUrl(id)),
+      }))}
+      status={status}
+      onClose={onClose}
+    />
+  )
+}
