@@ -10,7 +10,7 @@ import { join } from 'node:path'
 import { launchBrowser } from '../test/support/browser.ts'
 import { EXAMPLES, type Example } from './examples/catalog.ts'
 import { type DemoServer, findFreePort, Trial, waitFor } from './examples/runner.ts'
-import { describeTrial, install } from './examples/trials.ts'
+import { install, tryExample } from './examples/trials.ts'
 
 const START_LIMIT_MS = 120_000
 
@@ -68,12 +68,11 @@ try {
       continue
     }
     const started = Date.now()
-    const { fields, attempt } = describeTrial(example)
     let trial: Trial | undefined
     try {
-      trial = await Trial.prepare(server, browser, example, fields)
+      trial = await Trial.prepare(server, browser, example)
       await install(trial, false)
-      await attempt(trial)
+      await tryExample(trial)
       process.stdout.write(`ok ${example.id} (${Math.round((Date.now() - started) / 1000)} s)\n`)
     } catch (error) {
       failed.push(example.id)

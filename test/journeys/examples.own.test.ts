@@ -4,7 +4,7 @@ import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { EXAMPLES, FOLDER } from '../../tools/examples/catalog.ts'
 import { type DemoServer, Trial } from '../../tools/examples/runner.ts'
-import { describeTrial, install } from '../../tools/examples/trials.ts'
+import { install, tryExample } from '../../tools/examples/trials.ts'
 import { launchBrowser, noBrowser } from '../support/browser.ts'
 import { freePort, type ServerProcess, startServer } from '../support/process.ts'
 
@@ -37,11 +37,10 @@ describe.skipIf(noBrowser)('the examples', () => {
   })
 
   test.concurrent.for(examples)('$id signs in a user', { timeout: 90_000 }, async (example) => {
-    const { fields, attempt } = describeTrial(example)
-    const trial = await Trial.prepare(server, browser, example, fields)
+    const trial = await Trial.prepare(server, browser, example)
     try {
       await install(trial, true)
-      await attempt(trial)
+      await tryExample(trial)
     } finally {
       await trial.close()
     }

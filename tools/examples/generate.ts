@@ -138,7 +138,7 @@ The [console](../console.md#applications) creates one too, at \`${DEMO_FACTS.iss
 ${describeFolder(example)}
 
 ${files.map((name) => showFile(example, name)).join('\n')}
-## 3. The sign-in
+## 3. Run it
 
 ${fence('sh', describeCommands(example))}
 ${toPageLinks(attempt).trim() || describeSignIn(example)}

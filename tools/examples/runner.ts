@@ -5,8 +5,10 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { fillIn, type SnippetFacts } from '../../console/src/screens/applications/snippet-text.ts'
+import { CLIENT_TEMPLATES, type TemplateName } from '../../src/cli/client-templates.ts'
 import { ROLES } from '../../src/core/scopes.ts'
 import { fillCode } from '../../test/support/fill-code.ts'
 import { type Example, FOLDER, readFile as readExampleFile, toTemplate } from './catalog.ts'
@@ -130,6 +132,30 @@ export const createUser = (server: DemoServer, email: string) =>
     emailVerified: true,
   })
 
+/** The members of the client that `vestibule client create` makes with these options. */
+function readClientOptions(text: string): object {
+  const { values } = parseArgs({
+    args: [...text.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain = '']) => quoted ?? plain),
+    options: {
+      template: { type: 'string', default: 'web' },
+      name: { type: 'string' },
+      scopes: { type: 'string', default: '' },
+      set: { type: 'string', multiple: true, default: [] },
+    },
+  })
+  const template = CLIENT_TEMPLATES[values.template as TemplateName]
+  const members = values.set.map((member) => {
+    const [name = '', value = ''] = member.split('=')
+    return [name, JSON.parse(value)] as const
+  })
+  return {
+    name: values.name ?? template.name,
+    ...template.fields,
+    scopes: values.scopes.split(',').filter(Boolean),
+    ...Object.fromEntries(members),
+  }
+}
+
 type Client = { id: string; secret: string | null }
 export const createClient = (server: DemoServer, fields: object) =>
   callApi<Client>(server, 'POST', '/clients', { type: 'login', ...fields })
@@ -192,26 +218,18 @@ export class Trial {
   }
 
   /** Copies an example, and fills its files in as the console does, with a client and a port of its own. */
-  static async prepare(
-    server: DemoServer,
-    browser: Browser,
-    example: Example,
-    fields: object | ((address: string) => object),
-  ): Promise<Trial> {
+  static async prepare(server: DemoServer, browser: Browser, example: Example): Promise<Trial> {
     const directory = await mkdtemp(join(tmpdir(), `vestibule-${example.id}-`))
     const redirect = new URL(example.redirectUri ?? example.address ?? 'http://localhost')
     if (redirect.port) redirect.port = String(await findFreePort())
+    const facts: SnippetFacts = { issuer: server.issuer, clientId: '', redirectUri: redirect.href }
+    const options = fillIn(toTemplate(example, example.client), facts)
     const client = await createClient(server, {
-      name: `Example ${example.id}`,
+      ...readClientOptions(options),
       ...(example.redirectUri && { callbacks: [redirect.href] }),
-      ...(typeof fields === 'function' ? fields(redirect.origin) : fields),
     })
-    const facts = {
-      issuer: server.issuer,
-      clientId: client.id,
-      clientSecret: client.secret ?? '',
-      redirectUri: redirect.href,
-    }
+    facts.clientId = client.id
+    facts.clientSecret = client.secret ?? ''
     await cp(join(FOLDER, example.id), directory, {
       recursive: true,
       filter: (path) => !/[\\/](node_modules|\.next|target)$/.test(path),

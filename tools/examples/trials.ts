@@ -182,6 +182,9 @@ async function tryTable(trial: Trial): Promise<void> {
   await page.goto(trial.origin)
   await page.getByText('Sign in', { exact: true }).click()
   await signIn(page, trial)
+  await page.getByRole('row').first().waitFor()
+  const more = page.getByRole('button', { name: 'More' })
+  if ((await more.count()) > 0) await more.click()
   const row = page.getByRole('row').filter({ hasText: email })
   await row.getByText('active').waitFor()
   await change(id, 'PATCH', { locked: true })
@@ -191,28 +194,23 @@ async function tryTable(trial: Trial): Promise<void> {
 }
 
 type TryExample = (trial: Trial) => Promise<void>
-/** The members of the client of an API, of which the address is one. */
-const API = (address: string) => ({ appType: 'machine', resources: [address] })
-
-const BY_KIND: Record<string, { fields: object | ((address: string) => object); attempt: TryExample }> = {
-  web: { fields: { appType: 'web' }, attempt: tryPages },
-  'single-page': { fields: { appType: 'single-page' }, attempt: tryPages },
-  native: { fields: { appType: 'native' }, attempt: tryNative },
-  device: { fields: { appType: 'native' }, attempt: tryDevice },
-  machine: { fields: { appType: 'machine' }, attempt: tryMachine },
-  'api-fastapi': { fields: API, attempt: tryApi },
-  'api-go': { fields: API, attempt: tryApi },
-  mcp: { fields: API, attempt: tryMcp },
-  'oauth2-proxy': { fields: { appType: 'web' }, attempt: tryPages },
-  'admin-table': {
-    fields: { appType: 'single-page', scopes: ['users:read', 'users:write'] },
-    attempt: tryTable,
-  },
+const ATTEMPTS: Record<string, TryExample> = {
+  web: tryPages,
+  'single-page': tryPages,
+  native: tryNative,
+  device: tryDevice,
+  machine: tryMachine,
+  'api-fastapi': tryApi,
+  'api-go': tryApi,
+  mcp: tryMcp,
+  'oauth2-proxy': tryPages,
+  'admin-table': tryTable,
 }
 
-/** How an example is tried: the members of its client, and the sign-in. */
-export function describeTrial({ id, kind = id }: { id: string; kind?: string }) {
-  const trial = BY_KIND[kind]
-  if (!trial) throw new Error(`nothing tries ${id}`)
-  return trial
+/** Starts an example, and signs in through it. */
+export function tryExample(trial: Trial): Promise<void> {
+  const { id, kind = id } = trial.example
+  const attempt = ATTEMPTS[kind]
+  if (!attempt) throw new Error(`nothing tries ${id}`)
+  return attempt(trial)
 }
