@@ -89,7 +89,8 @@ export function BigList<Row extends { readonly id: string }, Data>({
   sort: string | undefined
   canSort: (column: string) => boolean
   onSort: (sort: string | undefined) => void
-  selection: Selection
+  /** Rows cannot be selected without it. */
+  selection?: Selection
 }) {
   const isPhone = useSyncExternalStore(watchPhone, () => phone.matches)
   const rowHeight = ROW_HEIGHTS[isPhone ? 'phone' : 'line'][isDense ? 1 : 0]
@@ -184,7 +185,7 @@ export function BigList<Row extends { readonly id: string }, Data>({
   const anchor = useRef(0)
   const select = (index: number, isRange: boolean): void => {
     const row = pages?.getRow(index)
-    if (!row) return
+    if (!row || !selection) return
     const isSelected = !selection.ids.has(row.id)
     const [from, to] = isRange
       ? [Math.min(anchor.current, index), Math.max(anchor.current, index)]
@@ -222,10 +223,13 @@ export function BigList<Row extends { readonly id: string }, Data>({
 
   const style = {
     '--row': `${rowHeight}px`,
-    '--columns': [PICK_WIDTH, ...columns.map(({ width, grow }) => `minmax(${width}px, ${grow}fr)`)].join(' '),
+    '--columns': [
+      ...(selection ? [PICK_WIDTH] : []),
+      ...columns.map(({ width, grow }) => `minmax(${width}px, ${grow}fr)`),
+    ].join(' '),
     minWidth: isPhone
       ? undefined
-      : columns.reduce((sum, { width }) => sum + width, Number.parseInt(PICK_WIDTH, 10)),
+      : columns.reduce((sum, { width }) => sum + width, selection ? Number.parseInt(PICK_WIDTH, 10) : 0),
   } as CSSProperties
   const isActiveRendered = active >= rows.from && active < rows.to
   return (
@@ -244,21 +248,23 @@ export function BigList<Row extends { readonly id: string }, Data>({
         aria-label={label}
         aria-rowcount={pages ? total + 1 : -1}
         aria-busy={isStale}
-        aria-multiselectable
+        aria-multiselectable={selection !== undefined}
         aria-activedescendant={isActiveRendered ? `${id}-${active}` : undefined}
         onKeyDown={onKeyDown}
         style={style}
       >
         <thead ref={head}>
           <tr aria-rowindex={1}>
-            <th scope="col">
-              <input
-                type="checkbox"
-                aria-label={t('All that match')}
-                checked={selection.isAll}
-                onChange={({ target }) => selection.toggleAll(target.checked)}
-              />
-            </th>
+            {selection && (
+              <th scope="col">
+                <input
+                  type="checkbox"
+                  aria-label={t('All that match')}
+                  checked={selection.isAll}
+                  onChange={({ target }) => selection.toggleAll(target.checked)}
+                />
+              </th>
+            )}
             {columns.map((column) => (
               <HeadCell
                 key={column.name}
@@ -282,7 +288,9 @@ export function BigList<Row extends { readonly id: string }, Data>({
                 y={index * rowHeight + rows.base}
                 row={row}
                 isActive={index === active}
-                isSelected={selection.isAll || (row !== undefined && selection.ids.has(row.id))}
+                isSelected={
+                  selection && (selection.isAll || (row !== undefined && selection.ids.has(row.id)))
+                }
                 activate={setActive}
                 select={selectRow}
                 columns={columns as readonly Column<unknown>[]}
@@ -343,7 +351,8 @@ type RowProps = {
   y: number
   row: object | undefined
   isActive: boolean
-  isSelected: boolean
+  /** Undefined where rows cannot be selected. */
+  isSelected: boolean | undefined
   activate: (index: number) => void
   select: (index: number, isRange: boolean) => void
   columns: readonly Column<unknown>[]
@@ -375,18 +384,20 @@ const ListRow: ComponentType<RowProps> = memo(function ListRow({
           currentTarget.querySelector('a')?.click()
       }}
     >
-      <td className="pick">
-        <label>
-          <input
-            type="checkbox"
-            tabIndex={-1}
-            aria-labelledby={`${id}-head`}
-            disabled={!row}
-            checked={isSelected}
-            onChange={({ nativeEvent }) => select(index, (nativeEvent as MouseEvent).shiftKey)}
-          />
-        </label>
-      </td>
+      {isSelected !== undefined && (
+        <td className="pick">
+          <label>
+            <input
+              type="checkbox"
+              tabIndex={-1}
+              aria-labelledby={`${id}-head`}
+              disabled={!row}
+              checked={isSelected}
+              onChange={({ nativeEvent }) => select(index, (nativeEvent as MouseEvent).shiftKey)}
+            />
+          </label>
+        </td>
+      )}
       {row ? (
         <Cells id={`${id}-head`} row={row} columns={columns} useRow={useRow} />
       ) : (

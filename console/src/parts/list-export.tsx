@@ -9,8 +9,8 @@ import { sendQuery } from './use-list.ts'
 export type ListExport = {
   /** A page of the list, as `list`, by `first` and `after`. */
   query: GraphQLTaggedNode
-  /** Rows by their ids, as `nodes`. */
-  selectedQuery: GraphQLTaggedNode
+  /** Rows by their ids, as `nodes`, where they can be selected. */
+  selectedQuery?: GraphQLTaggedNode
   /** The columns of CSV, members of objects joined with dots. */
   paths: readonly string[]
 }
@@ -38,7 +38,11 @@ const BEGUN_MS = 60_000
 /** A value in CSV (RFC 4180). What people entered must not become a formula of the spreadsheet that opens it. */
 export function toCsvValue(value: unknown): string {
   if (value === null || value === undefined) return ''
-  const text = Array.isArray(value) ? value.join(' ') : String(value)
+  const text = Array.isArray(value)
+    ? value.join(' ')
+    : typeof value === 'object'
+      ? JSON.stringify(value)
+      : String(value)
   const harmless = FORMULA.test(text) ? `'${text}` : text
   return /[",\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless
 }
@@ -66,7 +70,7 @@ async function* readRows(
   variables: Variables,
   ids: readonly string[] | null,
 ): AsyncGenerator<ExportedRow[]> {
-  if (ids) {
+  if (ids && selectedQuery) {
     for (let start = 0; start < ids.length; start += MAX_IDS) {
       const { data } = await sendQuery(environment, selectedQuery, { ids: ids.slice(start, start + MAX_IDS) })
       yield (data.nodes as (ExportedRow | null)[]).filter((row) => row !== null)

@@ -1,6 +1,6 @@
 import './list-screen.css'
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import { type ReactNode, useState } from 'react'
+import { type ReactNode, useEffect, useRef, useState } from 'react'
 import type { OperationType } from 'relay-runtime'
 import { t } from '../words/words.ts'
 import { BigList, type Column } from './big-list.tsx'
@@ -14,12 +14,14 @@ import { SearchBox } from './search-box.tsx'
 import { type ListQuery, useList } from './use-list.ts'
 
 /** What streams tell a list: new rows, and rows that are gone before they were shown. */
-export type LiveRows = { announce: (ids: readonly string[]) => void; withdraw: (id: string) => void }
+export type LiveRows = {
+  announce: (ids: readonly string[]) => void
+  withdraw: (id: string) => void
+}
 
-/** The members that make a list of users or sessions. */
+/** The members that make a list. */
 export type ListDefinition<Operation extends OperationType, Row, Data> = {
   title: string
-  /** Of one row and of several, for the count. */
   /** How the list is called in names of files. */
   name: string
   describeCount: (count: number) => string
@@ -36,9 +38,14 @@ export type ListDefinition<Operation extends OperationType, Row, Data> = {
   /** The actions on selected rows. */
   actions: readonly BulkAction[]
   exported: ListExport
+  /** Whether new rows are shown as they arrive, and not on demand, with these filters. */
+  isTail?: (values: ListValues) => boolean
   /** Follows changes from the position that the list has seen. */
   Live: (props: { after: string | null | undefined } & LiveRows) => ReactNode
 }
+
+/** Rows that arrive within this time are read at once. */
+const FOLLOWED_MS = 700
 
 /** The screen of a list: search, filters and order, which are in the URL, and its rows. */
 export function ListScreen<Operation extends OperationType, Row extends { readonly id: string }, Data>({
@@ -61,6 +68,22 @@ export function ListScreen<Operation extends OperationType, Row extends { readon
     getConnection: definition.getConnection,
     variables,
   })
+  const [isPaused, setIsPaused] = useState(false)
+  const isTail = definition.isTail?.(values) ?? false
+  const reading = useRef<ReturnType<typeof setTimeout>>(undefined)
+  useEffect(() => () => clearTimeout(reading.current), [])
+  /** Shows new rows a moment later, so that many are read at once; those who have scrolled are told of them. */
+  const follow = (): boolean => {
+    if (!isTail || isPaused || document.querySelector('.big-list')?.scrollTop !== 0) return false
+    reading.current ??= setTimeout(() => {
+      reading.current = undefined
+      refresh()
+    }, FOLLOWED_MS)
+    return true
+  }
+  // A stream keeps the function of its first rendering.
+  const latestFollow = useRef(follow)
+  latestFollow.current = follow
   const [ids, setIds] = useState<ReadonlySet<string>>(new Set())
   const [isAll, setIsAll] = useState(false)
   const clear = (): void => {
@@ -115,17 +138,36 @@ export function ListScreen<Operation extends OperationType, Row extends { readon
           ids={ids.size > 0 && !isAll ? [...ids] : null}
         />
         <ListViewMenu columns={definition.columns} view={view} {...ordering} />
+        {isTail && (
+          <button
+            type="button"
+            className="chip"
+            aria-pressed={isPaused}
+            onClick={() => {
+              if (isPaused) {
+                setFresh([])
+                refresh()
+              }
+              setIsPaused(!isPaused)
+            }}
+          >
+            {isPaused ? t('Resume') : t('Pause')}
+          </button>
+        )}
         {action}
       </header>
       {shown && (
         <Live
           after={shown.position}
-          announce={(ids) => setFresh((former) => [...former, ...ids].slice(-MAX_ANNOUNCED))}
+          announce={(ids) => {
+            if (!latestFollow.current()) setFresh((former) => [...former, ...ids].slice(-MAX_ANNOUNCED))
+          }}
           withdraw={(id) => setFresh((former) => former.filter((other) => other !== id))}
         />
       )}
       <div className="list-state">
         <p className="count" role="status">
+          {isTail && !isPaused && <span className="pulse" title={t('Live')} />}
           {total !== undefined && describeCount(total)}
           {freshCount > 0 && (
             <button
@@ -177,24 +219,28 @@ export function ListScreen<Operation extends OperationType, Row extends { readon
           columns={view.shown}
           useRow={definition.useRow}
           {...ordering}
-          selection={{
-            ids,
-            isAll,
-            toggle: (id, isSelected) => {
-              // The rows of the former filter are still shown.
-              if (isStale) return
-              // All but one row is not a filter.
-              if (isAll) clear()
-              else
-                setIds((former) => {
-                  const next = new Set(former)
-                  if (isSelected) next.add(id)
-                  else next.delete(id)
-                  return next
-                })
-            },
-            toggleAll: (isSelected) => (isSelected ? setIsAll(true) : clear()),
-          }}
+          selection={
+            definition.actions.length === 0
+              ? undefined
+              : {
+                  ids,
+                  isAll,
+                  toggle: (id, isSelected) => {
+                    // The rows of the former filter are still shown.
+                    if (isStale) return
+                    // All but one row is not a filter.
+                    if (isAll) clear()
+                    else
+                      setIds((former) => {
+                        const next = new Set(former)
+                        if (isSelected) next.add(id)
+                        else next.delete(id)
+                        return next
+                      })
+                  },
+                  toggleAll: (isSelected) => (isSelected ? setIsAll(true) : clear()),
+                }
+          }
         />
       )}
     </section>

@@ -1231,6 +1231,8 @@ export const DE: Words = {
   'Search by name, address or id': 'Nach Name, Adresse oder Id suchen',
   'Address with failed sign-ins': 'Adresse mit fehlgeschlagenen Anmeldungen',
   Event: 'Ereignis',
+  When: 'Wann',
+  '{count} events': { one: '{count} Ereignis', other: '{count} Ereignisse' },
   'Linked identity': 'Verknüpfte Identität',
   Invitation: 'Einladung',
   Session: 'Sitzung',

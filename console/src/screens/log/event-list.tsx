@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { graphql, useFragment } from 'react-relay/hooks'
-import type { eventList_event$key } from '../../generated/eventList_event.graphql.ts'
+import type { eventList_event$data, eventList_event$key } from '../../generated/eventList_event.graphql.ts'
 import { Time } from '../../parts/time.tsx'
 import { t } from '../../words/words.ts'
 import { describeEvent } from './event-words.ts'
@@ -15,8 +15,9 @@ const describeDetail = (detail: Record<string, unknown> | null | undefined): str
 /** Events of rejected requests, which can be explained. */
 const EXPLAINED = ['authorize.refused', 'signin.failed']
 
-function EventItem({ event: key, about }: { event: eventList_event$key; about: string | undefined }) {
-  const event = useFragment(
+/** The fields of an event that are shown. */
+export const useEvent = (key: eventList_event$key): eventList_event$data =>
+  useFragment(
     graphql`
       fragment eventList_event on Event {
         typeName
@@ -51,6 +52,18 @@ function EventItem({ event: key, about }: { event: eventList_event$key; about: s
     `,
     key,
   )
+
+/** What happened, and to whom, in words. The user that a list is `about` is not named. */
+export function EventFacts({
+  event,
+  about,
+  hasSource = false,
+}: {
+  event: eventList_event$data
+  about?: string | undefined
+  /** Whether it says through which application and from where. */
+  hasSource?: boolean
+}) {
   const { actor } = event
   const found = event.user ?? actor?.user
   const person = found?.id === about ? undefined : found
@@ -65,15 +78,11 @@ function EventItem({ event: key, about }: { event: eventList_event$key; about: s
     subjectId && <Subject id={subjectId} />,
     describeEvent(event) ?? describeDetail(event.detail),
     event.changedFields?.join(', '),
-    client?.name,
-    actor?.ip && (
-      <Link to="/log" search={{ ip: actor.ip }}>
-        {actor.ip}
-      </Link>
-    ),
+    hasSource && client?.name,
+    hasSource && actor?.ip && <EventAddress ip={actor.ip} />,
   ].filter(Boolean)
   return (
-    <li>
+    <>
       <span className="event-type">{event.typeName}</span>
       <span className="event-facts">
         {items.map((item, index) => (
@@ -84,16 +93,38 @@ function EventItem({ event: key, about }: { event: eventList_event$key; about: s
           </span>
         ))}
       </span>
-      {event.requestId && EXPLAINED.includes(event.typeName) && (
-        <Link to="/explain" search={{ requestId: event.requestId }}>
+    </>
+  )
+}
+
+/** An IP address, which leads to the events from it. */
+export const EventAddress = ({ ip }: { ip: string }) => (
+  <Link to="/log" search={{ ip }}>
+    {ip}
+  </Link>
+)
+
+/** Leads to the other events of the request, and to why it was rejected. */
+export const EventRequest = ({ event: { requestId, typeName } }: { event: eventList_event$data }) =>
+  requestId && (
+    <>
+      {EXPLAINED.includes(typeName) && (
+        <Link to="/explain" search={{ requestId }}>
           {t('explain')}
         </Link>
-      )}
-      {event.requestId && (
-        <Link to="/log" search={{ request: event.requestId }} title={t('All events of this request')}>
-          {t('request')}
-        </Link>
-      )}
+      )}{' '}
+      <Link to="/log" search={{ request: requestId }} title={t('All events of this request')}>
+        {t('request')}
+      </Link>
+    </>
+  )
+
+function EventItem({ event: key, about }: { event: eventList_event$key; about: string | undefined }) {
+  const event = useEvent(key)
+  return (
+    <li>
+      <EventFacts event={event} about={about} hasSource />
+      <EventRequest event={event} />
       <Time at={event.occurredAt} />
     </li>
   )

@@ -1,6 +1,6 @@
 import { useRef } from 'react'
 import { graphql } from 'react-relay/hooks'
-import type { EventType, liveEventsSubscription } from '../../generated/liveEventsSubscription.graphql.ts'
+import type { liveEventsSubscription } from '../../generated/liveEventsSubscription.graphql.ts'
 import { useLive } from '../../parts/live-events.ts'
 
 /** A list that grows for hours would take the memory of the browser. */
@@ -10,29 +10,17 @@ const MAX_LIVE_EVENTS = 500
 export function LiveEvents({
   connection,
   after,
-  types = null,
-  ip,
-  subjectId,
   onFull,
 }: {
   connection: string
   after: string | null | undefined
-  types?: readonly EventType[] | null
-  ip?: string | undefined
-  subjectId?: string | undefined
   onFull: () => void
 }) {
   const count = useRef(0)
   useLive<liveEventsSubscription>({
     subscription: graphql`
-      subscription liveEventsSubscription(
-        $connections: [ID!]!
-        $after: String
-        $types: [EventType!]
-        $ip: String
-        $subjectId: ID
-      ) {
-        events(after: $after, types: $types, ip: $ip, subjectId: $subjectId)
+      subscription liveEventsSubscription($connections: [ID!]!, $after: String) {
+        events(after: $after)
           @prependNode(connections: $connections, edgeTypeName: "EventEdge") {
           id
           position
@@ -40,7 +28,7 @@ export function LiveEvents({
         }
       }
     `,
-    variables: { connections: [connection], after, types, ip, subjectId },
+    variables: { connections: [connection], after },
     onNext: () => {
       count.current += 1
       if (count.current === MAX_LIVE_EVENTS) onFull()

@@ -1,37 +1,108 @@
-import { CatchBoundary, getRouteApi, useNavigate } from '@tanstack/react-router'
-import { Suspense, useState } from 'react'
-import { graphql, useLazyLoadQuery, usePaginationFragment } from 'react-relay/hooks'
-import type { logScreen_events$key } from '../../generated/logScreen_events.graphql.ts'
-import type { logScreenPageQuery } from '../../generated/logScreenPageQuery.graphql.ts'
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { graphql } from 'react-relay/hooks'
 import type { logScreenQuery } from '../../generated/logScreenQuery.graphql.ts'
-import { FilterBar, type ListValues } from '../../parts/filter-bar.tsx'
+import type { logScreenSubscription } from '../../generated/logScreenSubscription.graphql.ts'
+import type { ListValues } from '../../parts/filter-bar.tsx'
 import { readText } from '../../parts/form.tsx'
-import { MoreRows } from '../../parts/more-rows.tsx'
-import { QueryProblem } from '../../parts/query-problem.tsx'
-import { ListSkeleton } from '../../parts/skeleton.tsx'
-import { t } from '../../words/words.ts'
-import { EventList } from './event-list.tsx'
-import { LiveEvents } from './live-events.tsx'
+import { type ListDefinition, ListScreen, type LiveRows } from '../../parts/list-screen.tsx'
+import { useLive } from '../../parts/live-events.ts'
+import { t, tCount } from '../../words/words.ts'
+import { EVENT_COLUMNS } from './event-columns.tsx'
+import { EVENT_EXPORT } from './event-export.ts'
+import { useEvent } from './event-list.tsx'
 import { canFollow, FILTERS, getTypes, recognize, toEventFilter } from './log-filter.ts'
 
-const route = getRouteApi('/log')
+const LOG: ListDefinition<
+  logScreenQuery,
+  NonNullable<logScreenQuery['response']['events']>['nodes'][number],
+  ReturnType<typeof useEvent>
+> = {
+  title: t('Log'),
+  name: 'log',
+  describeCount: (count) => tCount(count, '{count} event', '{count} events'),
+  empty: t('No event has these properties. Events are kept for as long as the settings say.'),
+  columns: EVENT_COLUMNS,
+  useRow: useEvent,
+  query: graphql`
+    query logScreenQuery(
+      $filter: EventFilter
+      $isFirst: Boolean!
+      $page: Int
+      $pageSize: Int
+      $first: Int
+      $after: String
+      $last: Int
+      $before: String
+    ) {
+      viewer @include(if: $isFirst) {
+        eventPosition
+      }
+      events(
+        filter: $filter
+        direction: DESC
+        page: $page
+        pageSize: $pageSize
+        first: $first
+        after: $after
+        last: $last
+        before: $before
+      ) {
+        totalSize @include(if: $isFirst)
+        nodes {
+          id
+          ...eventList_event
+        }
+        pageInfo {
+          startCursor
+          endCursor
+          hasNextPage
+        }
+      }
+    }
+  `,
+  getConnection: ({ events }) => events,
+  toVariables: (values) => ({ filter: toEventFilter(values) }),
+  canSort: () => false,
+  actions: [],
+  exported: EVENT_EXPORT,
+  isTail: canFollow,
+  Live: LiveEvents,
+}
+
+type LiveProps = { after: string | null | undefined } & LiveRows
+
+/** Tells of events that the filter selects, where a stream can apply it. */
+function LiveEvents(props: LiveProps) {
+  const values: ListValues = useSearch({ strict: false })
+  return canFollow(values) && <FollowedEvents values={values} {...props} />
+}
+
+function FollowedEvents({ values, after, announce }: LiveProps & { values: ListValues }) {
+  useLive<logScreenSubscription>({
+    subscription: graphql`
+      subscription logScreenSubscription($after: String, $types: [EventType!], $ip: String, $subjectId: ID) {
+        events(after: $after, types: $types, ip: $ip, subjectId: $subjectId) {
+          id
+          position
+        }
+      }
+    `,
+    variables: { after, types: getTypes(values), ip: values.ip, subjectId: values.subject },
+    onNext: (response) => {
+      if (response) announce([response.events.id])
+    },
+  })
+  return null
+}
 
 /** The event log, newest first, as it grows. */
 export function LogScreen() {
-  const values: ListValues = route.useSearch()
   const navigate = useNavigate({ from: '/log' })
-  const [isPaused, setIsPaused] = useState(false)
-  // Each resumption begins with the newest events.
-  const [generation, setGeneration] = useState(0)
-  const restart = () => setGeneration((former) => former + 1)
-  const change = (name: string, value: string | undefined) =>
-    void navigate({ search: (former) => ({ ...former, [name]: value }) })
-  const isFollowed = canFollow(values)
-  const key = `${JSON.stringify(values)} ${generation}`
   return (
-    <section className="screen">
-      <header className="screen-head">
-        <h1>{t('Log')}</h1>
+    <ListScreen
+      definition={LOG}
+      filters={FILTERS}
+      action={
         <search>
           <form
             onSubmit={(event) => {
@@ -39,7 +110,8 @@ export function LogScreen() {
               const form = event.currentTarget
               const entered = readText(new FormData(form), 'pasted')
               form.reset()
-              if (entered) change(recognize(entered), entered)
+              if (entered)
+                void navigate({ search: (former) => ({ ...former, [recognize(entered)]: entered }) })
             }}
           >
             <label className="hidden" htmlFor="pasted">
@@ -54,114 +126,7 @@ export function LogScreen() {
             />
           </form>
         </search>
-        {isFollowed && (
-          <button
-            type="button"
-            className="button quiet"
-            aria-pressed={isPaused}
-            onClick={() => {
-              if (isPaused) restart()
-              setIsPaused(!isPaused)
-            }}
-          >
-            {isPaused ? t('Resume') : t('Pause')}
-          </button>
-        )}
-      </header>
-      <FilterBar filters={FILTERS} values={values} onChange={change} />
-      <CatchBoundary
-        getResetKey={() => key}
-        errorComponent={({ error }) => <QueryProblem error={error} onRetry={restart} />}
-      >
-        <Suspense fallback={<ListSkeleton />} key={key}>
-          <Events
-            values={values}
-            generation={generation}
-            isLive={!isPaused && isFollowed}
-            onFull={() => setIsPaused(true)}
-          />
-        </Suspense>
-      </CatchBoundary>
-    </section>
-  )
-}
-
-function Events({
-  values,
-  generation,
-  isLive,
-  onFull,
-}: {
-  values: ListValues
-  generation: number
-  isLive: boolean
-  onFull: () => void
-}) {
-  const query = useLazyLoadQuery<logScreenQuery>(
-    graphql`
-      query logScreenQuery($filter: EventFilter) {
-        viewer {
-          eventPosition
-        }
-        ...logScreen_events @arguments(filter: $filter)
       }
-    `,
-    { filter: toEventFilter(values) },
-    { fetchKey: generation, fetchPolicy: 'network-only' },
-  )
-  const { data, loadNext, hasNext, isLoadingNext } = usePaginationFragment<
-    logScreenPageQuery,
-    logScreen_events$key
-  >(
-    graphql`
-      fragment logScreen_events on Query
-      @argumentDefinitions(
-        filter: { type: "EventFilter" }
-        after: { type: "String" }
-        first: { type: "Int", defaultValue: 50 }
-      )
-      @refetchable(queryName: "logScreenPageQuery") {
-        events(first: $first, after: $after, filter: $filter, direction: DESC)
-          @connection(key: "logScreen_events", filters: ["filter"]) {
-          __id
-          edges {
-            node {
-              id
-              ...eventList_event
-            }
-          }
-        }
-      }
-    `,
-    query,
-  )
-  const { events } = data
-  if (!events) return <p className="empty">{t('You may not read the log.')}</p>
-  return (
-    <>
-      {isLive && (
-        <>
-          <LiveEvents
-            connection={events.__id}
-            after={query.viewer?.eventPosition}
-            types={getTypes(values)}
-            ip={values.ip}
-            subjectId={values.subject}
-            onFull={onFull}
-          />
-          <p className="count" role="status">
-            <span className="pulse" /> {t('Live')}
-          </p>
-        </>
-      )}
-      {toEventFilter(values) && events.edges.length === 0 ? (
-        <p className="empty">
-          {t('No event has these properties. Events are kept for as long as the settings say.')}
-        </p>
-      ) : (
-        <EventList events={events.edges.map(({ node }) => node)} />
-      )}
-      <MoreRows hasMore={hasNext} isLoading={isLoadingNext} load={() => void loadNext(50)} />
-    </>
+    />
   )
 }
