@@ -67,7 +67,7 @@ describe.skipIf(noBrowser)('the console of tenant system', () => {
     await page.getByLabel('Name or slug of a tenant').fill(`${slug}-b`)
     await page.getByRole('option', { name: 'Made elsewhere' }).waitFor(SHOWN)
     await page.keyboard.press('Enter')
-    await page.waitForURL((url) => url.pathname.startsWith(`/${slug}-b/`), SHOWN)
+    await page.waitForURL((url) => url.pathname.startsWith(`/${slug}-b/signin/`), SHOWN)
     expect(errors).toEqual([])
 
     // Without a role for the rest, an operator has the tenants alone.

@@ -108,6 +108,24 @@ describe('the operations on tenants over GraphQL', () => {
     expect((await gql(remove, {}, operator)).body.data.deleteTenant.__typename).toBe('NotFoundError')
   })
 
+  test('return a tenant by its slug to operators, and to others their own', async ({
+    tenant,
+    gql,
+    operator,
+  }) => {
+    const query = 'query ($slug: ID) { tenant(slug: $slug) { id settings { friendlyName } } }'
+    const read = async (slug: string | null, options = {}) => {
+      const { body } = await gql(query, { slug }, options)
+      return body.data.tenant?.id ?? body.errors?.[0]?.extensions.code ?? null
+    }
+    expect([await read(tenant, operator), await read('nowhere', operator)]).toEqual([tenant, null])
+    expect([await read(null), await read(tenant)]).toEqual([tenant, tenant])
+    for (const slug of [SYSTEM_TENANT, await newTenant()]) expect(await read(slug)).toBe('FORBIDDEN')
+    expect(await read(tenant, { scopes: ['users:read'] })).toBe('FORBIDDEN')
+    const reader = { tenant: SYSTEM_TENANT, scopes: ['tenants:read'] }
+    expect([await read(tenant, reader), await read(SYSTEM_TENANT, reader)]).toEqual([tenant, SYSTEM_TENANT])
+  })
+
   test('return the tenant of the caller only, also by node', async ({ tenant, gql }) => {
     const other = await newTenant()
     const read = await gql(
