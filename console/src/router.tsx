@@ -46,6 +46,12 @@ const newUser = createRoute({
   component: lazyRouteComponent(() => import('./screens/users/new-user-screen.tsx'), 'NewUserScreen'),
 })
 
+const importUsers = createRoute({
+  getParentRoute: () => root,
+  path: '/users/import',
+  component: lazyRouteComponent(() => import('./screens/users/import-screen.tsx'), 'ImportScreen'),
+})
+
 const invitations = createRoute({
   getParentRoute: () => root,
   path: '/invitations',
@@ -174,6 +180,7 @@ export const router = createRouter({
     start,
     users,
     newUser,
+    importUsers,
     user,
     sessions,
     invitations,

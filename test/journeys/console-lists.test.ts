@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import type { Page } from 'playwright-core'
 import { describe, expect } from 'vitest'
 import { createPlatformCtx } from '../../src/context/context.ts'
+import { startBulkJobs } from '../../src/jobs/bulk-jobs.ts'
 import { revokeUserSessions } from '../../src/sessions/revoke-sessions.ts'
 import { deleteUser } from '../../src/users/users.ts'
 import { runAxe } from '../support/axe.ts'
@@ -206,7 +207,13 @@ describe.skipIf(noBrowser)('a list of the console', () => {
     await expect.poll(() => page.locator('.rows tbody .badge.danger').count(), SHOWN).toBe(2)
     await page.getByRole('button', { name: 'Select all 3 that match' }).click()
     await page.getByText('All 3 that match').waitFor()
-    expect(await page.getByRole('button', { name: 'Lock', exact: true }).count()).toBe(0)
+    await page.getByRole('button', { name: 'Unlock', exact: true }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Unlock' }).click()
+    const stopWorker = startBulkJobs()
+    await page.getByText('Done for 3.').waitFor()
+    await stopWorker()
+    await page.getByRole('dialog').getByRole('button', { name: 'Close' }).click()
+    await expect.poll(() => page.locator('.rows tbody .badge.danger').count(), SHOWN).toBe(0)
     await page.getByRole('checkbox', { name: 'Selected B' }).click()
     expect(await page.getByRole('checkbox', { checked: true }).count()).toBe(0)
     await page.getByRole('checkbox', { name: 'Selected A' }).click()

@@ -143,7 +143,13 @@ describe('an import of CSV', () => {
       consumed: 29,
       nextLine: 4,
       results: [
-        { line: 2, status: 'CREATED', userId: null, cells: null, keys: ['emailKey:ada@example.com'] },
+        {
+          line: 2,
+          status: 'CREATED',
+          userId: null,
+          cells: ['Ada@example.com', 'Ada'],
+          keys: ['emailKey:ada@example.com'],
+        },
         { line: 3, status: 'ERROR', cells: ['nobody', 'N'], issues: [{ field: 'email' }], keys: [] },
       ],
     })

@@ -1,6 +1,7 @@
-import { useEffect, useRef, useState } from 'react'
+import { type ReactNode, useEffect, useRef, useState } from 'react'
 import { commitMutation, useRelayEnvironment } from 'react-relay/hooks'
 import type { Environment, GraphQLTaggedNode, Variables } from 'relay-runtime'
+import type { BulkUserAction } from '../generated/userJobMutation.graphql.ts'
 import { type Scope, useMay } from '../shell/viewer-scopes.ts'
 import { t } from '../words/words.ts'
 import { Dialog } from './dialog.tsx'
@@ -12,16 +13,33 @@ export type BulkAction = {
   scope: Scope
   /** What follows, for the question before it. */
   consequence: string
-  mutation: GraphQLTaggedNode
+  /** Absent for an action that is always a job. */
+  mutation?: GraphQLTaggedNode
   toVariables: (id: string) => Variables
+  /** The action of a job of the server, for many rows. */
+  job?: BulkUserAction
+  /** Nothing brings the rows back: the person types how many there are. */
+  isFinal?: true
 }
 
-/** Rows of one action. */
+/** What the dialog of a job is given: the rows, or null for all that match the variables of the list. */
+export type JobDialogProps = {
+  action: BulkAction
+  ids: readonly string[] | null
+  variables: Variables
+  what: string
+  onClose: () => void
+}
+
+/** Rows that are changed one after another; more are a job. */
 const MAX_ROWS = 100
+/** Rows of a job that are named by their ids. */
+const MAX_NAMED = 1000
 
 /** Why the action has failed for a row; null when it is done. */
 const runAction = (environment: Environment, action: BulkAction, id: string): Promise<string | null> =>
   new Promise((resolve) => {
+    if (!action.mutation) return resolve(null)
     commitMutation(environment, {
       mutation: action.mutation,
       variables: action.toVariables(id),
@@ -30,39 +48,59 @@ const runAction = (environment: Environment, action: BulkAction, id: string): Pr
     })
   })
 
-/** A button that asks, and then runs an action for each of the rows. */
+/** A button that asks, and then runs an action for each of the rows, or for all that match the variables. */
 export function BulkActionButton({
   action,
   ids,
+  count,
+  variables,
   describeCount,
+  JobDialog,
 }: {
   action: BulkAction
-  ids: readonly string[]
+  /** Null for all that match. */
+  ids: readonly string[] | null
+  count: number
+  variables: Variables
   describeCount: (count: number) => string
+  JobDialog: ((props: JobDialogProps) => ReactNode) | undefined
 }) {
   const mayRun = useMay(action.scope)
   // The rows of the question that is open: the selection may change behind it.
-  const [asked, setAsked] = useState<readonly string[] | null>(null)
-  if (!mayRun) return null
+  const [asked, setAsked] = useState<{ ids: readonly string[] | null; count: number } | null>(null)
+  const isJob = action.job !== undefined && JobDialog !== undefined
+  if (!mayRun || (ids === null && !isJob)) return null
+  const max = isJob ? MAX_NAMED : MAX_ROWS
+  const isTooMany = ids !== null && ids.length > max
+  const onClose = () => setAsked(null)
   return (
     <>
       <button
         type="button"
         className="chip"
-        disabled={ids.length > MAX_ROWS}
-        title={ids.length > MAX_ROWS ? t('For {count} rows at most', { count: MAX_ROWS }) : undefined}
-        onClick={() => setAsked(ids)}
+        disabled={isTooMany}
+        title={isTooMany ? t('For {count} rows at most', { count: max }) : undefined}
+        onClick={() => setAsked({ ids, count })}
       >
         {action.label}
       </button>
-      {asked && (
-        <BulkDialog
-          action={action}
-          ids={asked}
-          what={describeCount(asked.length)}
-          onClose={() => setAsked(null)}
-        />
-      )}
+      {asked &&
+        (isJob && (asked.ids === null || asked.ids.length > MAX_ROWS || !action.mutation) ? (
+          <JobDialog
+            action={action}
+            ids={asked.ids}
+            variables={variables}
+            what={describeCount(asked.count)}
+            onClose={onClose}
+          />
+        ) : (
+          <BulkDialog
+            action={action}
+            ids={asked.ids ?? []}
+            what={describeCount(asked.count)}
+            onClose={onClose}
+          />
+        ))}
     </>
   )
 }

@@ -44,8 +44,12 @@ export function toCsvValue(value: unknown): string {
       ? JSON.stringify(value)
       : String(value)
   const harmless = FORMULA.test(text) ? `'${text}` : text
-  return /[",\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless
+  return /[",;\t\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless
 }
+
+/** A line of CSV. */
+export const toCsvLine = (values: readonly unknown[], delimiter = ','): string =>
+  `${values.map((value) => toCsvValue(value)).join(delimiter)}\r\n`
 
 const readPath = (row: unknown, path: string): unknown =>
   path.split('.').reduce<unknown>((value, name) => (value as ExportedRow | null | undefined)?.[name], row)
@@ -57,9 +61,7 @@ const toJson = (row: ExportedRow): string =>
 const toLines = (rows: readonly ExportedRow[], format: Format, paths: readonly string[]): string =>
   rows
     .map((row) =>
-      format === 'csv'
-        ? `${paths.map((path) => toCsvValue(readPath(row, path))).join(',')}\r\n`
-        : `${toJson(row)}\n`,
+      format === 'csv' ? toCsvLine(paths.map((path) => readPath(row, path))) : `${toJson(row)}\n`,
     )
     .join('')
 
@@ -86,7 +88,8 @@ async function* readRows(
   } while (after !== null)
 }
 
-function save(name: string, parts: readonly Blob[]): void {
+/** Saves a file of the parts. */
+export function saveFile(name: string, parts: readonly Blob[]): void {
   const url = URL.createObjectURL(new Blob([...parts]))
   Object.assign(document.createElement('a'), { href: url, download: name }).click()
   setTimeout(() => URL.revokeObjectURL(url), BEGUN_MS)
@@ -175,7 +178,7 @@ function ExportDialog({
         setDone(rows)
       }
       if (isStopped) return
-      save(`${list}-${new Date().toISOString().slice(0, 10)}.${format}`, parts)
+      saveFile(`${list}-${new Date().toISOString().slice(0, 10)}.${format}`, parts)
       onClose()
     }
     run().catch((error: Error) => setProblem(error.message))

@@ -4,7 +4,7 @@ import { type ReactNode, useEffect, useRef, useState } from 'react'
 import type { OperationType } from 'relay-runtime'
 import { t } from '../words/words.ts'
 import { BigList, type Column } from './big-list.tsx'
-import { type BulkAction, BulkActionButton } from './bulk-actions.tsx'
+import { type BulkAction, BulkActionButton, type JobDialogProps } from './bulk-actions.tsx'
 import { changeValue, type Filter, FilterBar, type ListValues } from './filter-bar.tsx'
 import { type ListExport, ListExportMenu } from './list-export.tsx'
 import { ListViewMenu, useListView } from './list-view.tsx'
@@ -37,6 +37,8 @@ export type ListDefinition<Operation extends OperationType, Row, Data> = {
   canSort: (column: string, values: ListValues) => boolean
   /** The actions on selected rows. */
   actions: readonly BulkAction[]
+  /** Makes an action a job of the server. */
+  JobDialog?: (props: JobDialogProps) => ReactNode
   exported: ListExport
   /** Whether new rows are shown as they arrive, and not on demand, with these filters. */
   isTail?: (values: ListValues) => boolean
@@ -187,15 +189,17 @@ export function ListScreen<Operation extends OperationType, Row extends { readon
             <strong>
               {isAll ? t('All {total} that match', { total }) : t('{count} selected', { count: ids.size })}
             </strong>
-            {!isAll &&
-              definition.actions.map((action) => (
-                <BulkActionButton
-                  key={action.label}
-                  action={action}
-                  ids={[...ids]}
-                  describeCount={describeCount}
-                />
-              ))}
+            {definition.actions.map((action) => (
+              <BulkActionButton
+                key={action.label}
+                action={action}
+                ids={isAll ? null : [...ids]}
+                count={isAll ? (total ?? 0) : ids.size}
+                variables={variables}
+                describeCount={describeCount}
+                JobDialog={definition.JobDialog}
+              />
+            ))}
             {!isAll && total !== undefined && total > ids.size && (
               <button type="button" className="chip" onClick={() => setIsAll(true)}>
                 {t('Select all {total} that match', { total })}

@@ -1336,4 +1336,53 @@ export const DE: Words = {
   'Mail server': 'Mailserver',
   Operator: 'Betreiber',
   operators: 'Betreiber',
+  'The users are being listed …': 'Die Benutzer werden ermittelt …',
+  '{done} of {total}': '{done} von {total}',
+  'Canceled: {done} of {total} are done.': 'Abgebrochen: {done} von {total} sind erledigt.',
+  'Stopped: {problem}': 'Angehalten: {problem}',
+  'Done for {total}.': 'Erledigt für {total}.',
+  'Done for {done} of {total}; {failed} could not be changed.':
+    'Erledigt für {done} von {total}; {failed} konnten nicht geändert werden.',
+  Progress: 'Fortschritt',
+  'Starting …': 'Wird gestartet …',
+  'It goes on when this is closed.': 'Es läuft weiter, wenn Sie dies schließen.',
+  Stop: 'Anhalten',
+  Import: 'Importieren',
+  'The users and all of their data are deleted. Nothing brings them back.':
+    'Die Benutzer und alle ihre Daten werden gelöscht. Das lässt sich nicht rückgängig machen.',
+  'Revoke all access': 'Allen Zugriff widerrufen',
+  'Revoke all access of {name}': 'Allen Zugriff von {name} widerrufen',
+  'All sessions and tokens of the application end, of all users, as after an incident. They stay signed in to the tenant, and can sign in to the application again. Rotate its secret first.':
+    'Alle Sitzungen und Tokens der Anwendung enden, für alle Benutzer, etwa nach einem Vorfall. Sie bleiben beim Mandanten angemeldet und können sich bei der Anwendung wieder anmelden. Erneuern Sie zuerst ihr Geheimnis.',
+  'The file is larger than 30 MB.': 'Die Datei ist größer als 30 MB.',
+  'This is not a CSV file. Save the spreadsheet as CSV first.':
+    'Das ist keine CSV-Datei. Speichern Sie die Tabelle zuerst als CSV.',
+  'The first line of the file cannot be read.': 'Die erste Zeile der Datei ist nicht lesbar.',
+  'has an address or an id of line {earlier}': 'hat eine Adresse oder ID von Zeile {earlier}',
+  'Import users': 'Benutzer importieren',
+  'CSV file of a spreadsheet': 'CSV-Datei einer Tabelle',
+  'Its first line names the columns. A user is found by the external id, the email address or the phone number, and changed; others are created.':
+    'Die erste Zeile nennt die Spalten. Ein Benutzer wird an externer ID, E-Mail-Adresse oder Telefonnummer erkannt und geändert; andere werden angelegt.',
+  'The file is not UTF-8. It is read as Windows-1252: look whether letters such as ä and é are right.':
+    'Die Datei ist nicht UTF-8. Sie wird als Windows-1252 gelesen: Prüfen Sie, ob Buchstaben wie ä und é stimmen.',
+  Column: 'Spalte',
+  'First lines': 'Erste Zeilen',
+  Field: 'Feld',
+  'Field of {name}': 'Feld von {name}',
+  'Leave out': 'Auslassen',
+  '{field} is chosen twice.': '{field} ist doppelt gewählt.',
+  'Check the file': 'Datei prüfen',
+  Check: 'Prüfung',
+  '{created} to create, {updated} to change, {unchanged} as they are.':
+    '{created} anzulegen, {updated} zu ändern, {unchanged} unverändert.',
+  '{created} created, {updated} changed, {unchanged} as they were.':
+    '{created} angelegt, {updated} geändert, {unchanged} unverändert.',
+  'Download the faulty lines': 'Fehlerhafte Zeilen herunterladen',
+  'To the users': 'Zu den Benutzern',
+  Line: 'Zeile',
+  Reason: 'Grund',
+  Cells: 'Zellen',
+  faulty: 'fehlerhaft',
+  '{count} faulty lines.': { one: '{count} fehlerhafte Zeile.', other: '{count} fehlerhafte Zeilen.' },
+  'Import {count} lines': { one: '{count} Zeile importieren', other: '{count} Zeilen importieren' },
 }

@@ -180,7 +180,7 @@ export async function importCsv(ctx: Ctx, input: unknown) {
       userId: 'userId' in result ? (result.userId ?? null) : null,
       message: result.status === 'error' ? result.message : null,
       issues: result.status === 'error' ? result.fields : [],
-      cells: result.status === 'error' ? (cellsByLine.get(result.line) ?? null) : null,
+      cells: cellsByLine.get(result.line) ?? [],
       keys: keysByLine.get(result.line) ?? [],
     })),
     consumed: part.consumed,

@@ -235,10 +235,7 @@ export const CsvResultShape = z
     }),
     message: z.string().nullable().meta({ description: 'The error; null without one.' }),
     issues: z.array(ImportIssueShape).meta({ description: 'The invalid fields.' }),
-    cells: z
-      .array(z.string())
-      .nullable()
-      .meta({ description: 'The cells of a line with an error; null for others.' }),
+    cells: z.array(z.string()).meta({ description: 'The cells of the line.' }),
     keys: z.array(z.string()).meta({
       description:
         'The values that are unique in the tenant, normalized. A line with a value of an earlier one is left out by exceptLines.',

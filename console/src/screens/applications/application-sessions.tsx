@@ -2,10 +2,12 @@ import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { graphql, useFragment } from 'react-relay/hooks'
 import type { applicationSessions_sessions$key } from '../../generated/applicationSessions_sessions.graphql.ts'
+import type { applicationSessionsRevokeAllMutation } from '../../generated/applicationSessionsRevokeAllMutation.graphql.ts'
 import type { applicationSessionsRevokeMutation } from '../../generated/applicationSessionsRevokeMutation.graphql.ts'
 import type { applicationSessionsSubscription } from '../../generated/applicationSessionsSubscription.graphql.ts'
 import { ConfirmedButton } from '../../parts/dialog.tsx'
 import { ProblemText } from '../../parts/form.tsx'
+import { JobProgress } from '../../parts/job-progress.tsx'
 import { useLive } from '../../parts/live-events.ts'
 import { useProblemMutation } from '../../parts/mutation.ts'
 import { Time } from '../../parts/time.tsx'
@@ -89,6 +91,20 @@ export function ApplicationSessions({
       }
     }
   `)
+  const mayRevokeAll = useMay('clients:write')
+  const [jobId, setJobId] = useState<string | null>(null)
+  const revokeAll = useProblemMutation<applicationSessionsRevokeAllMutation>(graphql`
+    mutation applicationSessionsRevokeAllMutation($clientId: ID!) {
+      revokeClientAccess(input: { clientId: $clientId }) {
+        ... on RevokeClientAccessPayload {
+          bulkJob {
+            id
+          }
+        }
+        ...result_problem @alias(as: "problem") @relay(mask: false)
+      }
+    }
+  `)
   if (!sessions) return <p className="empty">{t('You may not read sessions.')}</p>
   const shown = sessions.nodes.filter(({ id, isEnded }) => !isEnded && !ended.has(id))
   const end = (sessionId: string, onDone?: () => void) =>
@@ -146,33 +162,54 @@ export function ApplicationSessions({
           )
         })}
       </ul>
-      {shown.length > 0 && (
-        <div className="actions">
-          {mayRevoke && (
-            <ConfirmedButton
-              label={
-                shown.length === 1
-                  ? t('End this session')
-                  : t('End these {count} sessions', { count: shown.length })
-              }
-              title={t('End sessions of {name}', { name })}
-              consequence={t('These people must sign in again.')}
-              name={name}
-              isRunning={revoke.isRunning}
-              problem={revoke.problem}
-              onConfirm={(close) =>
-                endAll(shown, () => {
-                  close()
-                  onStarted()
-                })
-              }
-            />
-          )}
-          <Link to="/sessions" search={{ client: clientId }} className="button quiet">
-            {t('All in the list of sessions')}
-          </Link>
-        </div>
-      )}
+      {jobId !== null && <JobProgress key={jobId} jobId={jobId} />}
+      <div className="actions">
+        {mayRevokeAll && (
+          <ConfirmedButton
+            label={t('Revoke all access')}
+            title={t('Revoke all access of {name}', { name })}
+            consequence={t(
+              'All sessions and tokens of the application end, of all users, as after an incident. They stay signed in to the tenant, and can sign in to the application again. Rotate its secret first.',
+            )}
+            name={name}
+            isRunning={revokeAll.isRunning}
+            problem={revokeAll.problem}
+            onConfirm={(close) =>
+              revokeAll.run({ clientId }, ({ revokeClientAccess: started }) => {
+                close()
+                if (started && 'bulkJob' in started && started.bulkJob) setJobId(started.bulkJob.id)
+              })
+            }
+          />
+        )}
+        {shown.length > 0 && (
+          <>
+            {mayRevoke && (
+              <ConfirmedButton
+                label={
+                  shown.length === 1
+                    ? t('End this session')
+                    : t('End these {count} sessions', { count: shown.length })
+                }
+                title={t('End sessions of {name}', { name })}
+                consequence={t('These people must sign in again.')}
+                name={name}
+                isRunning={revoke.isRunning}
+                problem={revoke.problem}
+                onConfirm={(close) =>
+                  endAll(shown, () => {
+                    close()
+                    onStarted()
+                  })
+                }
+              />
+            )}
+            <Link to="/sessions" search={{ client: clientId }} className="button quiet">
+              {t('All in the list of sessions')}
+            </Link>
+          </>
+        )}
+      </div>
     </section>
   )
 }

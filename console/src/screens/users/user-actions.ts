@@ -53,6 +53,7 @@ export const USER_ACTIONS: readonly BulkAction[] = [
     consequence: t('They cannot sign in until they are unlocked, and all of their sessions end.'),
     mutation: LOCK_USER,
     toVariables,
+    job: 'LOCK',
   },
   {
     label: t('Unlock'),
@@ -60,6 +61,7 @@ export const USER_ACTIONS: readonly BulkAction[] = [
     consequence: t('They can sign in again.'),
     mutation: UNLOCK_USER,
     toVariables,
+    job: 'UNLOCK',
   },
   {
     label: t('End sessions'),
@@ -67,5 +69,14 @@ export const USER_ACTIONS: readonly BulkAction[] = [
     consequence: t('They are signed out everywhere, and can sign in again.'),
     mutation: END_USER_SESSIONS,
     toVariables,
+    job: 'END_SESSIONS',
+  },
+  {
+    label: t('Delete'),
+    scope: 'users:write',
+    consequence: t('The users and all of their data are deleted. Nothing brings them back.'),
+    toVariables,
+    job: 'DELETE',
+    isFinal: true,
   },
 ]

@@ -17,6 +17,7 @@ import { useLiveLocks } from './live-locks.ts'
 import { USER_ACTIONS } from './user-actions.ts'
 import { USER_COLUMNS, useUser } from './user-columns.tsx'
 import { USER_EXPORT } from './user-export.ts'
+import { UserJobDialog } from './user-job.tsx'
 
 const YES_NO = [
   ['yes', t('yes')],
@@ -179,6 +180,7 @@ const USERS: ListDefinition<
   }),
   canSort,
   actions: USER_ACTIONS,
+  JobDialog: UserJobDialog,
   exported: USER_EXPORT,
   Live: LiveUsers,
 }
@@ -191,9 +193,14 @@ export function UsersScreen() {
     ...(useMay('idps:read') ? [PROVIDER_FILTER] : []),
   ]
   const action = useMay('users:write') && (
-    <Link to="/users/new" className="button">
-      {t('New user')}
-    </Link>
+    <>
+      <Link to="/users/import" className="button quiet">
+        {t('Import')}
+      </Link>
+      <Link to="/users/new" className="button">
+        {t('New user')}
+      </Link>
+    </>
   )
   return <ListScreen definition={USERS} filters={filters} action={action} />
 }
