@@ -16,8 +16,14 @@ export async function ensureConsoleClient(tenant: string): Promise<void> {
   const callback = `${url}/callback`
   const scopes = [...listManagementScopes(tenant)]
   const known = await findClient(tenant, CONSOLE_CLIENT_ID)
+  const initiateLoginUrl = known?.initiateLoginUrl ?? url
   // A later version may have more scopes, and another base URL.
-  if (known?.callbacks.includes(callback) && scopes.every((scope) => known.scopes.includes(scope))) return
+  if (
+    known?.callbacks.includes(callback) &&
+    known.initiateLoginUrl !== null &&
+    scopes.every((scope) => known.scopes.includes(scope))
+  )
+    return
   await ensureClient(tenant, {
     id: CONSOLE_CLIENT_ID,
     name: known?.name ?? 'Console',
@@ -25,6 +31,7 @@ export async function ensureConsoleClient(tenant: string): Promise<void> {
     requireConsent: known?.requireConsent ?? false,
     appType: 'single-page',
     callbacks: [callback],
+    initiateLoginUrl,
     allowedLogoutUrls: [url],
     scopes,
     dpopBoundAccessTokens: true,

@@ -23,7 +23,8 @@ type EnsuredClient = Pick<
   | 'allTenants'
   | 'requireConsent'
   | 'dpopBoundAccessTokens'
->
+> &
+  Partial<Pick<ClientRow, 'initiateLoginUrl'>>
 
 /** Makes `secretHash` the only secret of a locked client; false when it already was. */
 async function replaceSecrets(

@@ -1,8 +1,11 @@
+import { ensureConsoleClient } from '../clients/console-client.ts'
 import type { Ctx } from '../context/context.ts'
 import { toTenantCtx } from '../context/context.ts'
+import { env } from '../core/env.ts'
 import { Conflict } from '../core/errors.ts'
 import { createEvent } from '../events/create-event.ts'
 import { recordEvents } from '../events/log.ts'
+import { CONSOLE_CLIENT_ID } from '../model/console-client.ts'
 import { parseInput } from '../schema/input-shapes.ts'
 import { TenantCreate } from '../tenants/tenants.fields.ts'
 import {
@@ -32,13 +35,18 @@ export async function createTenant(ctx: Ctx, input: unknown, now = new Date()): 
       throw new Conflict([{ field: 'slug', description: 'is taken' }], 'The slug is taken.')
     await recordEvents(tx, ctx, [createEvent('tenant.created', { tenantId: slug })])
     if (!administrator) return null
-    const invitation = { ...administrator, roles: ['admin'], inviterName: null }
+    const clientId = env.console ? CONSOLE_CLIENT_ID : null
+    const invitation = { ...administrator, roles: ['admin'], inviterName: null, clientId }
     return insertInvitation(newTx, created, invitation, settings, now)
   })
   if (invited)
-    await deliverInvitation(created, invited.invitation, invited.uri).catch(async (error: unknown) => {
+    try {
+      // The person continues to the console, which the mail names.
+      if (env.console) await ensureConsoleClient(slug)
+      await deliverInvitation(created, invited.invitation, invited.uri)
+    } catch (error) {
       await deleteTenant(ctx, slug)
       throw error
-    })
+    }
   return getTenant(created)
 }

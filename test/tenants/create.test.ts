@@ -1,12 +1,16 @@
 import { describe, expect } from 'vitest'
 import { findTenant } from '../../src/access/tenant-cache.ts'
+import { createPlatformCtx } from '../../src/context/context.ts'
 import { SYSTEM_TENANT } from '../../src/core/scopes.ts'
 import { createTenant } from '../../src/invitations/create-tenant.ts'
 import { takeMail } from '../../src/invitations/invitations.ts'
 import { listPublicKeys } from '../../src/keys/keys.ts'
+import { CONSOLE_CLIENT_ID } from '../../src/model/console-client.ts'
+import { updateSettings } from '../../src/tenants/settings.ts'
 import { ctxFor, newTenant } from '../support/actors.ts'
 import { withIssues } from '../support/clients.ts'
 import { dbFor, sql } from '../support/database.ts'
+import { PageBrowser } from '../support/page-browser.ts'
 import { newSlug, test, UNSET_SETTINGS } from '../support/tenants.ts'
 
 describe('createTenant', () => {
@@ -134,7 +138,11 @@ describe('createTenant', () => {
 })
 
 describe('createTenant with an administrator', () => {
-  test('invites the person as administrator of the new tenant, in its log too', async ({ events, inbox }) => {
+  test('invites the person as administrator of the new tenant, in its log too', async ({
+    app,
+    events,
+    inbox,
+  }) => {
     const operator = await ctxFor(SYSTEM_TENANT, ['tenants:write'])
     const slug = newSlug()
     const email = `grace@${slug}.example`
@@ -157,8 +165,20 @@ describe('createTenant with an administrator', () => {
     expect((await events({ tenant: slug })).map(({ type, actorTenantId }) => [type, actorTenantId])).toEqual([
       ['tenant.created', SYSTEM_TENANT],
       ['invitation.created', SYSTEM_TENANT],
+      ['client.created', null],
     ])
     expect(await dbFor(slug).user.count({ where })).toBe(0)
+    // Once the account is made, the person continues to the console.
+    await updateSettings(createPlatformCtx(slug), { offerPasskey: false, signInMethods: ['passcode'] })
+    const { pathname, search } = new URL(/http\S+token=\S+/.exec(mail?.body ?? '')?.[0] ?? '')
+    const browser = new PageBrowser(app.origin)
+    const path = pathname + search
+    const html = await (await browser.open(path)).response.text()
+    const accepted = await browser.submit({ html, path }, { name: 'Grace' })
+    const start = `/${slug}/oidc/initiate?client_id=${CONSOLE_CLIENT_ID}`
+    expect(await accepted.response.text()).toContain(start)
+    expect((await browser.open(start)).location).toContain(`/${slug}/console?`)
+    expect(await dbFor(slug).user.findMany({ where })).toMatchObject([{ email, roles: ['admin'] }])
   })
 
   test('sends nothing for a taken slug, or for input that is not valid', async ({ system, inbox }) => {
