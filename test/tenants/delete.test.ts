@@ -98,6 +98,21 @@ async function fillTenantTables(tenantId: string): Promise<void> {
     data: { tenantId, day: new Date(), kind: 'new-user', method: '', count: 1 },
   })
   await db.uncountedEvent.create({ data: { tenantId, day: new Date(), kind: 'new-user', method: '' } })
+  await db.bulkJob.create({
+    data: { tenantId, id: 'j', action: 'lock', caller: {}, status: 'pending', total: 1 },
+  })
+  await db.bulkJobUser.create({ data: { tenantId, jobId: 'j', userId } })
+  await db.trustedDocument.create({
+    data: {
+      tenantId,
+      id: 'd',
+      clientId,
+      documentId: 'd',
+      digest: 'd',
+      text: '{ viewer { scopes } }',
+      bytes: 21,
+    },
+  })
   await db.eventMark.create({ data: { tenantId, era: 1, xid: 1, seq: 1, events: 1 } })
   await db.secondFactorGuess.create({ data: { tenantId, userId, windowAt: new Date() } })
   const now = new Date()
