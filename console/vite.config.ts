@@ -45,11 +45,12 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     target: 'es2022',
     rolldownOptions: {
+      input: ['index.html', 'reference.html'],
       output: {
         // One file of what the first screen needs compresses better than two. The other packages come when they are needed.
         codeSplitting: {
           groups: [
-            { name: 'vendor', test: /node_modules[\\/](?!graphql-ws|dpop)/ },
+            { name: 'vendor', test: /node_modules[\\/](?!graphql-ws|dpop|swagger-ui-dist)/ },
             { name: 'first', test: FIRST_MODULES },
           ],
         },

@@ -45,7 +45,8 @@ export type App = {
 }
 
 const GRAPHQL_PATH = /^\/([A-Za-z0-9-]+)\/graphql$/
-const REST_PATH = /^\/[^/]*\/api(\/|$)/
+/** Without the reference, which is a page. */
+const REST_PATH = /^\/[^/]*\/api(?!\/v1\/docs$)(\/|$)/
 const MANAGEMENT_PATH = /^\/([A-Za-z0-9-]+)\/(?:graphql$|api\/)/
 
 const readPath = (request: IncomingMessage): string => (request.url ?? '/').split('?', 1)[0] ?? '/'

@@ -35,7 +35,7 @@ export function listStartUrls(tenant: string): StartUrl[] {
       url: `${issuer}/graphql`,
       description: 'GraphiQL, with the documentation of the schema.',
     },
-    { label: 'REST', url: `${issuer}/api/v1`, description: 'The root of the management API.' },
+    { label: 'REST', url: `${issuer}/api/v1/docs`, description: 'The reference of the management API.' },
     {
       label: 'OpenAPI',
       url: `${issuer}/api/v1/openapi.json`,

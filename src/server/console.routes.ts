@@ -45,11 +45,13 @@ function readConsoleFiles(): ReadonlyMap<string, ConsoleFile> {
 }
 
 const ASSETS_PATH = '/assets/console'
+/** The reference of the REST API of a tenant, for people. */
+const REFERENCE_PATH = '/:tenant/api/v1/docs'
 const YEAR_SECONDS = 31_536_000
 /** The place in the document where the server says which deployment it is. */
 const SETTINGS = '<meta name="vestibule" content="" />'
 
-/** The document loads from this server alone. Pictures of users come from anywhere. */
+/** The documents load from this server alone. Pictures of users come from anywhere. */
 const SECURITY_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -68,10 +70,10 @@ const escapeAttribute = (text: string): string =>
 
 /**
  * The console: its document at every path below `/{tenant}/console`, which the browser's router reads, and its files,
- * which are the same for all tenants. `/console` is that of the operators.
+ * which are the same for all tenants. `/console` is that of the operators. The reference of the REST API is another
+ * document of the same build.
  */
 export function addConsoleRoutes(app: H3): void {
-  if (!env.console) return
   let files: ReadonlyMap<string, ConsoleFile> = new Map()
   const findFile = (name: string): ConsoleFile | undefined => {
     if (files.size === 0) files = readConsoleFiles()
@@ -81,12 +83,18 @@ export function addConsoleRoutes(app: H3): void {
     const file = findFile(event.context.params?.name ?? '')
     return file ? sendFile(file, event.req) : toErrorResponse(getRequestMeta(event).requestId, new NotFound())
   })
-  addReadRoute(app, '/console', () => redirectTo(getConsoleUrl(SYSTEM_TENANT)))
-  const show = (call: TenantCall) => {
-    const document = findFile('index.html')
+  const readDocument = (name: string): string => {
+    const document = findFile(name)
     if (!document) throw new NotFound('console: it is not built')
-    return showConsole(call, document.content.toString())
+    return document.content.toString()
   }
+  addPageRoute(app, REFERENCE_PATH, {
+    GET: async ({ event, ctx }) =>
+      sendDocument(event, readDocument('reference.html'), { issuer: issuerOf(ctx.tenant) }),
+  })
+  if (!env.console) return
+  addReadRoute(app, '/console', () => redirectTo(getConsoleUrl(SYSTEM_TENANT)))
+  const show = (call: TenantCall) => showConsole(call, readDocument('index.html'))
   addPageRoute(app, '/:tenant/console', { GET: show })
   addPageRoute(app, '/:tenant/console/**', { GET: show })
 }
@@ -107,15 +115,18 @@ function sendFile({ type, content, br, gzip }: ConsoleFile, { headers }: H3Event
 
 async function showConsole({ event, ctx, tenant }: TenantCall, document: string): Promise<Response> {
   await ensureConsoleClient(ctx.tenant)
-  const settings = JSON.stringify({
+  return sendDocument(event, document, {
     issuer: issuerOf(ctx.tenant),
     tenant: ctx.tenant,
     clientId: CONSOLE_CLIENT_ID,
     name: tenant.friendlyName ?? ctx.tenant,
     environment: env.isProduction ? 'production' : 'development',
   })
+}
+
+function sendDocument(event: H3Event, document: string, settings: object): Response {
   const page = document.replace(SETTINGS, () =>
-    SETTINGS.replace('""', () => `"${escapeAttribute(settings)}"`),
+    SETTINGS.replace('""', () => `"${escapeAttribute(JSON.stringify(settings))}"`),
   )
   const encoding = selectEncoding(event.req.headers.get('accept-encoding'))
   return new Response(encoding ? compressText(page, encoding) : page, {

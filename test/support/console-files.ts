@@ -1,10 +1,7 @@
 import { readFileSync } from 'node:fs'
 
 /** Vite's manifest: the files of each source, and the sources that it imports. */
-type Manifest = Record<
-  string,
-  { file: string; src?: string; css?: string[]; imports?: string[]; isEntry?: boolean }
->
+type Manifest = Record<string, { file: string; src?: string; css?: string[]; imports?: string[] }>
 
 export const readConsoleFile = (name: string): Buffer =>
   readFileSync(new URL(`../../dist/console/${name}`, import.meta.url))
@@ -21,8 +18,7 @@ export function listFirstLoad(): string[] {
     for (const name of [file, ...css]) names.add(name)
     for (const imported of imports) add(imported)
   }
-  const entries = Object.entries(manifest).filter(([, { isEntry }]) => isEntry)
-  for (const [key] of entries) add(key)
+  add('index.html')
   add(START_SCREEN)
   return [...names]
 }

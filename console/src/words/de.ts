@@ -135,6 +135,7 @@ export const DE: Words = {
   'The answer has no data.': 'Die Antwort hat keine Daten.',
   'Unknown device': 'Unbekanntes Gerät',
   '{browser} on {system}': '{browser} unter {system}',
+  'Open the reference of REST': 'Referenz der REST-API öffnen',
   'Description of REST (OpenAPI 3.1)': 'Beschreibung von REST (OpenAPI 3.1)',
   'OpenID Provider metadata': 'Metadaten des OpenID-Providers',
   'an object is expected': 'ein Objekt wird erwartet',

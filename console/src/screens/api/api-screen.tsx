@@ -145,6 +145,11 @@ export function ApiScreen() {
             </div>
           ))}
         </dl>
+        <p className="actions">
+          <a className="button" href={`${issuer}/api/v1/docs`} target="_blank" rel="noreferrer">
+            {t('Open the reference of REST')}
+          </a>
+        </p>
       </section>
     </section>
   )
