@@ -100,6 +100,32 @@ const MORE: Record<string, AuditedCall[]> = {
       },
     },
   ],
+  importUsersFromCsv: [
+    {
+      as: 'client',
+      send: async (app, { tenant }, token) => {
+        const response = await app.fetch(`/${tenant}/api/v1/users/import/csv`, {
+          method: 'POST',
+          headers: { authorization: `Bearer ${token}`, 'content-type': 'text/csv' },
+          body: 'name,externalId\nImported,crm-2\n',
+        })
+        return { status: response.status, headers: response.headers, body: { lines: await response.text() } }
+      },
+    },
+  ],
+  importCsv: [
+    {
+      as: 'client',
+      send: (app, { tenant }, token) =>
+        mutate(app, tenant, token, 'importCsv', {
+          csv: 'Imported,crm-3\n',
+          isLast: true,
+          delimiter: ',',
+          columns: ['name', 'externalId'],
+          line: 2,
+        }),
+    },
+  ],
   updateViewer: [own('updateViewer', () => ({ nickname: 'Countess' }))],
   requestEmailChange: [requestEmail],
   confirmEmailChange: [

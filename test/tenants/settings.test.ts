@@ -23,7 +23,9 @@ describe('updateSettings', () => {
     expect(await getSettings(ctx)).toEqual({ ...OTHER_SETTINGS, ...unset })
     const [changed, cleared] = (await events()).slice(-2)
     expect([changed, cleared].map((event) => event?.type)).toEqual(['tenant.updated', 'tenant.updated'])
-    expect(changed?.changedFields.toSorted()).toEqual(Object.keys(OTHER_SETTINGS).sort())
+    // The table keeps the default of this one: other tests send documents that are not registered.
+    const { acceptedDocuments: _, ...others } = OTHER_SETTINGS as Record<string, unknown>
+    expect(changed?.changedFields.toSorted()).toEqual(Object.keys(others).sort())
     expect(cleared?.changedFields.toSorted()).toEqual(Object.keys(unset).sort())
   })
 

@@ -67,7 +67,8 @@ export const USER_FILTER = defineFilter(
       shape: z
         .record(requiredText(), scalar, 'must be an object of paths and values')
         .refine((paths) => Object.keys(paths).length > 0, 'must have a path')
-        .refine((paths) => Object.keys(paths).length <= MAX_PATHS, `must have at most ${MAX_PATHS} paths`),
+        .refine((paths) => Object.keys(paths).length <= MAX_PATHS, `must have at most ${MAX_PATHS} paths`)
+        .meta({ minProperties: 1 }),
       column: null,
       scope: 'users:read_app_metadata',
       description: 'Values of appMetadata by path, members joined with dots; of a list, one of its elements.',
