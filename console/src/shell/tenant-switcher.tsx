@@ -16,13 +16,18 @@ type Tenants = NonNullable<tenantSwitcherQuery$data['tenants']>['nodes']
 /** Finds a tenant, and opens its console. */
 export function TenantSwitcher({ onClose }: { onClose: () => void }) {
   const [text, setText] = useState('')
-  const [tenants, setTenants] = useState<Tenants>([])
-  const [status, setStatus] = useState(t('Searching…'))
+  // Enter opens the first tenant: of what is entered now, and not of what was found before.
+  const [{ sought, tenants }, setFound] = useState<{ sought: string | null; tenants: Tenants }>({
+    sought: null,
+    tenants: [],
+  })
+  const [problem, setProblem] = useState<string | null>(null)
   const search = text.trim()
   useEffect(() => {
     let request: { unsubscribe: () => void } | undefined
     const timer = setTimeout(
       () => {
+        setProblem(null)
         request = fetchQuery<tenantSwitcherQuery>(
           environment,
           graphql`
@@ -39,11 +44,8 @@ export function TenantSwitcher({ onClose }: { onClose: () => void }) {
           `,
           { filter: search ? { search } : null },
         ).subscribe({
-          next: (found) => {
-            setTenants(found.tenants?.nodes ?? [])
-            setStatus(t('No tenant has this name or slug.'))
-          },
-          error: (error: Error) => setStatus(error.message),
+          next: (found) => setFound({ sought: search, tenants: found.tenants?.nodes ?? [] }),
+          error: (error: Error) => setProblem(error.message),
         })
       },
       search ? WAIT_MS : 0,
@@ -60,13 +62,13 @@ export function TenantSwitcher({ onClose }: { onClose: () => void }) {
       placeholder={t('Search by name or slug')}
       text={text}
       onType={setText}
-      choices={tenants.map(({ id, settings }) => ({
+      choices={(sought === search ? tenants : []).map(({ id, settings }) => ({
         key: id,
         name: settings.friendlyName ?? id,
         detail: id,
         open: () => location.assign(getConsoleUrl(id)),
       }))}
-      status={status}
+      status={problem ?? (sought === search ? t('No tenant has this name or slug.') : t('Searching…'))}
       onClose={onClose}
     />
   )
