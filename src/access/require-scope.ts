@@ -24,7 +24,7 @@ export function requireScope(ctx: Ctx, scope: Scope): void {
   throw new Forbidden(`This needs the scope ${scope}.`, scope)
 }
 
-/** Requires one of the scopes. Throws as `requireScope` does for the first one. */
+/** Requires one of the scopes. Throws the errors of `requireScope` for the first one. */
 export function requireAnyScope(ctx: Ctx, scopes: readonly [Scope, ...Scope[]]): void {
   requireScope(ctx, scopes.find((scope) => ctx.scopes.has(scope)) ?? scopes[0])
 }

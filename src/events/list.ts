@@ -1,5 +1,7 @@
 import type { Ctx } from '../context/context.ts'
+import { errorMessage } from '../core/error-message.ts'
 import { InvalidInput } from '../core/errors.ts'
+import { log } from '../core/log.ts'
 import { createNetworkMatcher } from '../core/network/ip.ts'
 import type { Position } from '../model/event-position.ts'
 import { decodePosition } from '../model/event-position.ts'
@@ -11,7 +13,7 @@ import { EVENT_FILTER } from './list.fields.ts'
 import { countEvents, type EventQuery, hasFilter, selectEventPage } from './list.sql.ts'
 import type { LogEvent } from './log.ts'
 import { toLogEvent } from './log.ts'
-import { countLog } from './marks.ts'
+import { countByMarks, insertMarks, UNMARKED } from './marks.sql.ts'
 
 /** The members of the filter by which a stream selects events. */
 const STREAM_FILTER = EVENT_FILTER.shape.pick({ types: true, subjectId: true, ip: true })
@@ -42,6 +44,34 @@ function parsePosition(cursor: string): Position | null {
     if (error instanceof InvalidInput) return null
     throw error
   }
+}
+
+/** The tenants whose marks this process makes. */
+const marking = new Set<string>()
+
+/** Makes the marks that the log of a tenant lacks. */
+export async function markEvents({ db, tenant }: Pick<Ctx, 'db' | 'tenant'>): Promise<void> {
+  if (marking.has(tenant)) return
+  marking.add(tenant)
+  try {
+    let made: number
+    do {
+      made = await db.transaction(insertMarks)
+    } while (made > 0)
+  } finally {
+    marking.delete(tenant)
+  }
+}
+
+/**
+ * The number of events of the tenant. A long log gets marks: whoever counts it first pays for them, and events cost nothing
+ * more when they are recorded. See docs/decisions/0167.
+ */
+async function countLog(ctx: Pick<Ctx, 'db' | 'tenant'>): Promise<number> {
+  const { total, unmarked } = await countByMarks(ctx.db)
+  if (unmarked >= UNMARKED)
+    markEvents(ctx).catch((error) => log.warn({ err: errorMessage(error) }, 'the marks of a log failed'))
+  return total
 }
 
 /**

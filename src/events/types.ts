@@ -1,7 +1,6 @@
 import * as z from 'zod'
-import { CREDENTIAL_TYPES } from '../model/credential-types.ts'
 import { PROVIDER_CAUSE_NAMES } from '../model/provider-causes.ts'
-import { SECOND_FACTORS, SIGN_IN_METHODS } from '../model/sign-in-methods.ts'
+import { by, channel, consent, credential, logout, method, passcode, refused } from './details.ts'
 import {
   GRANT_END_REASONS,
   LINK_FAILURES,
@@ -11,40 +10,6 @@ import {
 } from './reasons.ts'
 
 const NONE = z.null()
-const method = z.enum([...SIGN_IN_METHODS, ...SECOND_FACTORS])
-const channel = z.enum(['email', 'sms'])
-const passcode = { channel, purpose: z.enum(['address-change', 'sign-up']).optional() }
-const consent = z.strictObject({
-  scope: z.string(),
-  claims: z.string().optional(),
-  resources: z.string().optional(),
-})
-/** Null in events of earlier versions, which had passkeys only. */
-const credential = z.strictObject({ type: z.enum(CREDENTIAL_TYPES) }).nullable()
-/** How a client was changed; null for a call by an administrator. */
-const by = z
-  .strictObject({ by: z.enum(['administrator', 'registration', 'open-registration', 'document']) })
-  .nullable()
-/** `fault` is the error of an attempt without an HTTP status. */
-const logout = z.strictObject({
-  attempts: z.int(),
-  status: z.int().nullable(),
-  fault: z.string().nullable(),
-})
-/**
- * The error that was sent to the client, or that its browser shows, and diagnostics that only the event log has: `member` is
- * the list of the client that lacks the `given` address or the `origin`.
- */
-const refused = z
-  .object({
-    error: z.string(),
-    description: z.string(),
-    endpoint: z.string().optional(),
-    client_id: z.string().optional(),
-    member: z.enum(['callbacks', 'allowedLogoutUrls', 'allowedOrigins']).optional(),
-  })
-  .catchall(z.union([z.string(), z.number(), z.boolean(), z.null()]))
-
 /** The type of GraphQL that has an event, which decides who may read it. */
 export type View = 'AuditEvent' | 'SessionEvent' | 'UserLockEvent'
 

@@ -9,7 +9,7 @@ import { listSources } from '../support/imports.ts'
 const UNLIMITED: Record<string, string> = {
   'src/access/client-cache.ts': 'callers share what a cache loads',
   'src/access/declared-resources.ts': 'callers share what a cache loads',
-  'src/access/documents/trusted-documents.ts': 'callers share what a cache loads',
+  'src/access/trusted-documents.ts': 'callers share what a cache loads',
   'src/access/dpop/dpop.ts': 'the protocol records proofs too',
   'src/access/origins.ts': 'is asked before the caller is known',
   'src/access/tenant-cache.ts': 'callers share what a cache loads',

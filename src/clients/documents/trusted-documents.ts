@@ -1,5 +1,5 @@
 import { isClientId } from '../../access/client-ids.ts'
-import { invalidateTrustedDocuments } from '../../access/documents/trusted-documents.ts'
+import { invalidateTrustedDocuments } from '../../access/trusted-documents.ts'
 import type { Ctx } from '../../context/context.ts'
 import { newId, readIdPrefix, sha256Hex } from '../../core/crypto.ts'
 import { Conflict, type FieldIssue, InvalidInput, NotFound } from '../../core/errors.ts'

@@ -1,7 +1,7 @@
 import { GraphQLError } from 'graphql'
 import { findClient } from '../../access/client-cache.ts'
-import { findTrustedText } from '../../access/documents/trusted-documents.ts'
 import { findTenant } from '../../access/tenant-cache.ts'
+import { findTrustedText } from '../../access/trusted-documents.ts'
 import type { Ctx } from '../../context/context.ts'
 import { sha256Hex } from '../../core/crypto.ts'
 import { InvalidInput } from '../../core/errors.ts'

@@ -1,7 +1,7 @@
-import type { Actor } from '../../context/context.ts'
-import { createCache } from '../../coordination/cache.ts'
-import { type Db, Handle } from '../../database/handle.ts'
-import { type ClientDocument, selectClientDocuments } from './trusted-documents.sql.ts'
+import type { Actor } from '../context/context.ts'
+import { createCache } from '../coordination/cache.ts'
+import { type Db, Handle } from '../database/handle.ts'
+import { type ClientDocument, selectClientDocuments } from './client.sql.ts'
 
 const clientDocumentsCache = createCache<{ documents: readonly ClientDocument[] }>(
   'trusted-documents',
