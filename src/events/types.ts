@@ -1,6 +1,18 @@
 import * as z from 'zod'
 import { PROVIDER_CAUSE_NAMES } from '../model/provider-causes.ts'
-import { by, channel, consent, credential, logout, method, passcode, refused } from './details.ts'
+import {
+  by,
+  channel,
+  consent,
+  credential,
+  event,
+  logout,
+  method,
+  NONE,
+  passcode,
+  refused,
+  type View,
+} from './declare-event.ts'
 import {
   GRANT_END_REASONS,
   LINK_FAILURES,
@@ -8,21 +20,6 @@ import {
   SIGN_IN_FAILURES,
   SMS_REFUSALS,
 } from './reasons.ts'
-
-const NONE = z.null()
-/** The type of GraphQL that has an event, which decides who may read it. */
-export type View = 'AuditEvent' | 'SessionEvent' | 'UserLockEvent'
-
-/**
- * Declares a type of event: what happened, the ids of its subjects in their order, and the schema of its detail. Subjects
- * that only some of the events have end with a question mark.
- */
-const event = <const Subjects extends readonly string[], Detail extends z.ZodType = z.ZodNull>(
-  description: string,
-  subjects: Subjects,
-  detail: Detail = NONE as never,
-  view: View = 'AuditEvent',
-) => ({ description, subjects, detail, view })
 
 /**
  * Every type of event, from which the enum of GraphQL, the filters, the streams and docs/events.md follow. A new type is

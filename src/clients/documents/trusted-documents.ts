@@ -77,7 +77,7 @@ async function assertWithin(
   throw new InvalidInput([{ field: 'documents', description }])
 }
 
-/** Locks the client whose documents are changed. Throws NotFound, and Forbidden as its update does. */
+/** Locks the client whose documents are changed. Throws NotFound, and the Forbidden of its update. */
 async function lockClient(ctx: Ctx, tx: Tx, clientId: string): Promise<void> {
   const client = isClientId(clientId) ? await lockClientRow(tx, clientId) : null
   if (!client) throw new NotFound('client')
@@ -164,7 +164,7 @@ export function listTrustedDocuments(ctx: Ctx, args: ListArgs): Promise<Page<Tru
   })
 }
 
-/** Deletes a registered document: the client can send it no longer. Throws NotFound, and Forbidden as a registration does. */
+/** Deletes a registered document: the client can send it no longer. Throws NotFound, and the Forbidden of a registration. */
 export async function deleteTrustedDocument(
   ctx: Ctx,
   trustedDocumentId: string,

@@ -169,7 +169,7 @@ export const CsvColumnShape = z
     field: z
       .string()
       .nullable()
-      .meta({ description: 'The field that the name stands for; null if it says nothing.' }),
+      .meta({ description: 'The field that the name means; null if it means none.' }),
     samples: z.array(z.string()).meta({ description: 'The cells of the first lines.' }),
   })
   .meta({ id: 'CsvColumn', description: 'A column of a CSV file.' })

@@ -35,3 +35,19 @@ export const refused = z
     member: z.enum(['callbacks', 'allowedLogoutUrls', 'allowedOrigins']).optional(),
   })
   .catchall(z.union([z.string(), z.number(), z.boolean(), z.null()]))
+
+export const NONE = z.null()
+
+/** The type of GraphQL that has an event, which decides who may read it. */
+export type View = 'AuditEvent' | 'SessionEvent' | 'UserLockEvent'
+
+/**
+ * Declares a type of event: what happened, the ids of its subjects in their order, and the schema of its detail. Subjects
+ * that only some of the events have end with a question mark.
+ */
+export const event = <const Subjects extends readonly string[], Detail extends z.ZodType = z.ZodNull>(
+  description: string,
+  subjects: Subjects,
+  detail: Detail = NONE as never,
+  view: View = 'AuditEvent',
+) => ({ description, subjects, detail, view })
