@@ -9,10 +9,10 @@ import { listSources } from '../support/imports.ts'
 const UNLIMITED: Record<string, string> = {
   'src/access/client-cache.ts': 'callers share what a cache loads',
   'src/access/declared-resources.ts': 'callers share what a cache loads',
-  'src/access/trusted-documents.ts': 'callers share what a cache loads',
   'src/access/dpop/dpop.ts': 'the protocol records proofs too',
   'src/access/origins.ts': 'is asked before the caller is known',
   'src/access/tenant-cache.ts': 'callers share what a cache loads',
+  'src/access/trusted-documents.ts': 'callers share what a cache loads',
   'src/access/watch-token.ts': 'one check is for all streams',
   'src/coordination/row-changes.ts': 'one statement is for all caches',
   'src/delivery/outbox/outbox.ts': 'sends messages in the background',
