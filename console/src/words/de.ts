@@ -1386,4 +1386,8 @@ export const DE: Words = {
   faulty: 'fehlerhaft',
   '{count} faulty lines.': { one: '{count} fehlerhafte Zeile.', other: '{count} fehlerhafte Zeilen.' },
   'Import {count} lines': { one: '{count} Zeile importieren', other: '{count} Zeilen importieren' },
+  'A change of {users} users was started: {action}':
+    'Eine Änderung von {users} Benutzern wurde gestartet: {action}',
+  'A change of many users ended: {done} are done, {failed} could not be changed':
+    'Eine Änderung vieler Benutzer ist beendet: {done} sind erledigt, {failed} konnten nicht geändert werden',
 }

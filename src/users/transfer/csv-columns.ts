@@ -75,7 +75,7 @@ const BY_LETTERS = new Map([
   ...CSV_FIELDS.map((field) => [toLetters(field), field] as const),
 ])
 
-/** The field that the name of a column means; null when it says nothing. */
+/** The field that the name of a column means; null when it means none. */
 export function guessField(name: string): string | null {
   const trimmed = name.trim()
   return METADATA_FIELD.test(trimmed) ? trimmed : (BY_LETTERS.get(toLetters(trimmed)) ?? null)

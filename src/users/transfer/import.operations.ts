@@ -25,7 +25,7 @@ builder.queryField('csvHeader', (t) =>
   t.field({
     ...withScope(
       'users:read',
-      'The first line of a CSV file, with the field that each of its names means, in English and German. Nothing is stored.',
+      'The first line of a CSV file, with the field that each of its names means, in English or German. Nothing is stored.',
     ),
     type: CsvHeader,
     nullable: true,

@@ -71,6 +71,14 @@ const PLAIN: Record<string, string> = {
   'invitation.accepted': t('Accepted an invitation'),
 }
 
+const JOBS: Record<string, string> = {
+  lock: t('Lock'),
+  unlock: t('Unlock'),
+  'end-sessions': t('End sessions'),
+  delete: t('Delete'),
+  'revoke-client-access': t('Revoke all access'),
+}
+
 const CREDENTIALS: Record<string, string> = {
   totp: t('An authenticator app'),
   'recovery-codes': t('A set of recovery codes'),
@@ -119,6 +127,16 @@ export function describeEvent({ typeName, detail, reason }: eventList_event$data
       return t('{credential} was added', { credential: CREDENTIALS[read('type')] ?? t('A passkey') })
     case 'credential.revoked':
       return t('{credential} was removed', { credential: CREDENTIALS[read('type')] ?? t('A passkey') })
+    case 'bulk_job.started':
+      return t('A change of {users} users was started: {action}', {
+        users: Number(detail?.users),
+        action: JOBS[read('action')] ?? t('Roles'),
+      })
+    case 'bulk_job.finished':
+      return t('A change of many users ended: {done} are done, {failed} could not be changed', {
+        done: Number(detail?.done),
+        failed: Number(detail?.failed),
+      })
     case 'invitation.failed':
       return t('An invitation could not be delivered')
     default:

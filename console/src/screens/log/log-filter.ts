@@ -25,6 +25,8 @@ const KINDS: Record<string, { label: string; types: readonly EventType[] }> = {
       'USER_DELETION_CANCELED',
       'USER_TERMS_ACCEPTED',
       'ROLE_CHANGED',
+      'BULK_JOB_STARTED',
+      'BULK_JOB_FINISHED',
     ],
   },
   credentials: {
