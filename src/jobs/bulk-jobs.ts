@@ -43,6 +43,8 @@ const PROGRESS_MS = 1000
 /** Attempts at a user whose change fails for a reason that passes, such as a deadlock. */
 const MAX_ATTEMPTS = 5
 const FIRST_PAUSE_MS = 100
+/** A job that an error has interrupted is tried again after this time. */
+const INTERRUPTED_MS = 30_000
 /** How often jobs that other processes have started, or that a process has left, are looked for. */
 const POLL_MS = 3000
 
@@ -206,22 +208,35 @@ const finishJob = (ctx: Ctx, id: string): Promise<void> =>
  */
 export function startBulkJobs(): () => Promise<void> {
   const running = new Map<string, Promise<void>>()
+  /** Jobs that this process has left, with the time from which it takes them again. Others go first. */
+  const left = new Map<string, number>()
   let isStopped = false
   let timer: NodeJS.Timeout
   let claiming = Promise.resolve()
 
   const start = (tenant: string, id: string): void => {
     const work = workOnJob(tenant, id, () => isStopped)
-      .catch((error: unknown) => {
-        if (!isStopped) log.warn({ tenant, job: id, err: errorMessage(error) }, 'a bulk job is interrupted')
+      .then(
+        // Another process may still change its last users.
+        () => POLL_MS,
+        (error: unknown) => {
+          if (!isStopped) log.warn({ tenant, job: id, err: errorMessage(error) }, 'a bulk job is interrupted')
+          return INTERRUPTED_MS
+        },
+      )
+      .then((pauseMs) => {
+        running.delete(id)
+        left.set(id, performance.now() + pauseMs)
+        wake()
       })
-      .finally(() => running.delete(id))
     running.set(id, work)
   }
 
   const claim = async (): Promise<void> => {
     if (isStopped || running.size >= MAX_RUNNING) return
-    const jobs = await selectUnfinishedJobs(system, MAX_RUNNING - running.size, [...running.keys()])
+    for (const [id, until] of left) if (until < performance.now()) left.delete(id)
+    const excepted = [...running.keys(), ...left.keys()]
+    const jobs = await selectUnfinishedJobs(system, MAX_RUNNING - running.size, excepted)
     if (!isStopped) for (const { tenantId, id } of jobs) start(tenantId, id)
   }
 
