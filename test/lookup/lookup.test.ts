@@ -294,9 +294,7 @@ describe('lookup', () => {
       createEvent('signin.failed', { userId: null }, { method: 'passcode', reason: 'unknown' }),
     ])
     // Other transactions hold the event back until they end.
-    await expect
-      .poll(() => find(' 3f2c1a9e-0000'))
-      .toMatchObject([{ kind: 'REQUEST', id: '3f2c1a9e-0000' }])
+    await expect.poll(() => find(' 3f2c1a9e-0000')).toMatchObject([{ kind: 'REQUEST', id: '3f2c1a9e-0000' }])
   })
 
   test('finds nothing for an address whose domain is too long in ASCII', async ({ find }) => {

@@ -9,6 +9,7 @@ import { updateSettings } from '../../../src/tenants/settings.ts'
 import { deleteUser, lockUser, unlockUser } from '../../../src/users/users.ts'
 import { ctxFor, tokenFor } from '../../support/actors.ts'
 import { dbFor } from '../../support/database.ts'
+import { logOf } from '../../support/events.ts'
 import type { Person } from '../../support/fixtures.ts'
 import { test as base } from '../../support/fixtures.ts'
 import { hashTables } from '../../support/isolation.ts'
@@ -231,6 +232,9 @@ describe('explainSignIn', () => {
   test('begins with the id of a rejected request', async ({ client, oidc, browser, tenant, ctx }) => {
     const response = await browser.fetch(oidc.authorizePath({ redirect_uri: OTHER_URI }))
     const requestId = response.headers.get('x-request-id')
+    await expect
+      .poll(async () => (await logOf(tenant)).some((event) => event.requestId === requestId))
+      .toBe(true)
     const explained = await explainSignIn(ctx, { requestId })
     expect(explained).toMatchObject({
       succeeds: false,
