@@ -23,6 +23,8 @@ describe.skipIf(noBrowser)('the console of tenant system', () => {
   }) => {
     const system = createPlatformCtx(SYSTEM_TENANT)
     const slug = newSlug()
+    // Other tests have tenants of usual names.
+    const name = `Acme ${slug}`
     const administrator = `grace@${slug}.example`
     const { id } = await makeUser(SYSTEM_TENANT, `operator@${slug}.example`)
     await setUserRoles(system, id, { roles: ['admin', 'operator'] })
@@ -41,15 +43,15 @@ describe.skipIf(noBrowser)('the console of tenant system', () => {
 
     await page.getByRole('button', { name: 'Create a tenant' }).click()
     await page.getByLabel('Slug').fill(`${slug}-b`)
-    await page.getByLabel('Name', { exact: true }).fill('Acme')
+    await page.getByLabel('Name', { exact: true }).fill(name)
     await page.getByLabel('Email address of the administrator').fill(administrator)
     await page.keyboard.press('Enter')
     await page.getByText('is taken', { exact: true }).waitFor(SHOWN)
     expect(await page.getByLabel('Email address of the administrator').inputValue()).toBe(administrator)
     await page.getByLabel('Slug').fill(slug)
     await page.keyboard.press('Enter')
-    await page.getByRole('heading', { name: 'Acme' }).waitFor(SHOWN)
-    expect(await inbox.list(administrator)).toMatchObject([{ subject: 'You are invited to Acme' }])
+    await page.getByRole('heading', { name }).waitFor(SHOWN)
+    expect(await inbox.list(administrator)).toMatchObject([{ subject: `You are invited to ${name}` }])
     await page.getByText('Nobody has the role admin, or nobody has accepted the invitation yet.').waitFor()
     await assertAccessible(page, '/tenant')
     await page.setViewportSize({ width: 1280, height: 800 })
@@ -61,7 +63,7 @@ describe.skipIf(noBrowser)('the console of tenant system', () => {
     await page.getByLabel(`Type “${slug}” to confirm`).fill(slug)
     await page.keyboard.press('Enter')
     await page.getByText(`${slug} is deleted.`).waitFor(SHOWN)
-    await expect.poll(() => readRows(page), SHOWN).not.toContain('Acme')
+    await expect.poll(() => readRows(page), SHOWN).not.toContain(name)
 
     await page.getByRole('button', { name: 'Open another tenant' }).click()
     await page.getByLabel('Name or slug of a tenant').fill(`${slug}-b`)
