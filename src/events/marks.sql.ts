@@ -107,8 +107,8 @@ const INSERT_MARKS = statement({ returns: { events: 'int' } })`
  * marks, until they see the new ones. Two statements.
  */
 export async function insertMarks(tx: Tx): Promise<number> {
-  await tx.one(LOCK_MARKS)
-  return (await tx.many(INSERT_MARKS)).length
+  // The tenant may have been deleted meanwhile.
+  return (await tx.one(LOCK_MARKS)) ? (await tx.many(INSERT_MARKS)).length : 0
 }
 
 const DELETE_MARKS = statement({ takes: { era: 'int', xid: 'text', seq: 'text' } })`

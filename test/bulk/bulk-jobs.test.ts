@@ -11,7 +11,8 @@ import type { LogEvent } from '../../src/events/log.ts'
 import { startBulkJobs } from '../../src/jobs/bulk-jobs.ts'
 import { setUserRoles } from '../../src/users/roles.ts'
 import { createUser, getUser, lockUser } from '../../src/users/users.ts'
-import { ctxFor } from '../support/actors.ts'
+import { ctxFor, newTenant } from '../support/actors.ts'
+import { dbFor } from '../support/database.ts'
 import { toTypes } from '../support/events.ts'
 import { makeSpa, signInAs } from '../support/people.ts'
 import { makeClient, makeUser, refreshWith } from '../support/protocol.ts'
@@ -179,16 +180,40 @@ describe('a bulk job', () => {
     expect(await revokeClientAccess(ctx, client.id)).toMatchObject({ total: 0 })
   })
 
+  test('waits neither for many other jobs nor for those that an error interrupts', async ({ ctx, run }) => {
+    const unknown = 'user_01m7xeb1sbendby702xerkqv3p'
+    const start = async () => {
+      const tenant = await newTenant()
+      const caller = await ctxFor(tenant, ['users:read', 'users:write'])
+      return { tenant, start: () => bulkUpdateUsers(caller, { action: 'unlock', userIds: [unknown] }) }
+    }
+    const tenants = await Promise.all(Array.from({ length: 8 }, start))
+    for (const { start } of tenants) for (let job = 0; job < 5; job++) await start()
+    // A process takes four jobs at a time.
+    for (const { tenant } of tenants.slice(0, 4))
+      await dbFor(tenant).bulkJob.updateMany({ where: { tenantId: tenant }, data: { caller: {} } })
+    expect(await run({ action: 'unlock', userIds: [unknown] }, ctx)).toMatchObject({ failed: 1 })
+    for (const { tenant } of tenants.slice(4))
+      await waitFor(async () => {
+        expect(await dbFor(tenant).bulkJob.count({ where: { tenantId: tenant, finishedAt: null } })).toBe(0)
+      })
+    for (const { tenant } of tenants) await dbFor(tenant).bulkJob.deleteMany({ where: { tenantId: tenant } })
+  })
+
   test('changes no user after it was canceled', async ({ ctx, makeUsers, startWorker, events }) => {
-    const userIds = await makeUsers(300)
+    const userIds = await makeUsers(600)
     const { id } = await bulkUpdateUsers(ctx, { action: 'delete', userIds })
     startWorker()
     startWorker()
-    await waitFor(async () => expect(countOf(await events(), 'user.deleted')).toBeGreaterThan(10))
+    // The log would wait for other transactions.
+    const { bulkJobUser } = dbFor(ctx.tenant)
+    await waitFor(async () =>
+      expect(await bulkJobUser.count({ where: { tenantId: ctx.tenant, jobId: id } })).toBeLessThan(590),
+    )
     const canceled = await cancelBulkJob(ctx, id)
     const deleted = countOf(await events(), 'user.deleted')
-    expect(canceled).toMatchObject({ status: 'canceled', total: 300, done: deleted, failed: 0 })
-    expect(deleted).toBeLessThan(300)
+    expect(canceled).toMatchObject({ status: 'canceled', total: 600, done: deleted, failed: 0 })
+    expect(deleted).toBeLessThan(600)
     await expect(cancelBulkJob(ctx, id)).rejects.toMatchObject({ code: 'CONFLICT' })
     await new Promise((resolve) => setTimeout(resolve, 100))
     expect(countOf(await events(), 'user.deleted')).toBe(deleted)
