@@ -18,7 +18,7 @@ def authenticate(credentials: Annotated[HTTPAuthorizationCredentials | None, Dep
             raise jwt.InvalidTokenError("There is no token.")
         token = credentials.credentials
         if jwt.get_unverified_header(token).get("typ") != "at+jwt":
-            raise jwt.InvalidTokenError("This is no access token.")
+            raise jwt.InvalidTokenError("The token is not an access token.")
         key = keys.get_signing_key_from_jwt(token)
         return jwt.decode(token, key, algorithms=["ES256"], audience=AUDIENCE, issuer=ISSUER)
     except jwt.PyJWTError as error:

@@ -64,8 +64,8 @@ export async function markEvents({ db, tenant }: Pick<Ctx, 'db' | 'tenant'>): Pr
 }
 
 /**
- * The number of events of the tenant. A long log gets marks: whoever counts it first pays for them, and events cost nothing
- * more when they are recorded. See docs/decisions/0167.
+ * The number of events of the tenant. The first count of a long log makes its marks, so that recording an event writes
+ * nothing more. See docs/decisions/0167.
  */
 async function countLog(ctx: Pick<Ctx, 'db' | 'tenant'>): Promise<number> {
   const { total, unmarked } = await countByMarks(ctx.db)

@@ -99,7 +99,7 @@ const LAST_WAIT_MS = 30_000
 
 const PING_MS = 15_000
 const ANSWER_MS = 5000
-/** The code of RFC 6455, section 7.4.2, for own uses: it is no error of the protocol. */
+/** A close code for private use (RFC 6455, section 7.4.2): the server was silent. */
 const SILENT_CODE = 4408
 
 let socket: WebSocket | undefined

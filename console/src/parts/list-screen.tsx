@@ -74,9 +74,10 @@ export function ListScreen<Operation extends OperationType, Row extends { readon
   const isTail = definition.isTail?.(values) ?? false
   const reading = useRef<ReturnType<typeof setTimeout>>(undefined)
   useEffect(() => () => clearTimeout(reading.current), [])
-  /** Shows new rows a moment later, so that many are read at once; those who have scrolled are told of them. */
+  /** Reads new rows after a moment, together. False for a list that is scrolled or paused: it shows their number. */
   const follow = (): boolean => {
-    if (!isTail || isPaused || document.querySelector('.big-list')?.scrollTop !== 0) return false
+    const scrolled = document.querySelector('.big-list')?.scrollTop ?? 0
+    if (!isTail || isPaused || scrolled > 0) return false
     reading.current ??= setTimeout(() => {
       reading.current = undefined
       refresh()

@@ -62,7 +62,7 @@ async function post(
           authorization: `Basic ${btoa(`${encodeURIComponent(id)}:${encodeURIComponent(secret)}`)}`,
         }),
     },
-    // The session of the person is no matter of the application.
+    // The application does not get the cookies of the person.
     credentials: 'omit',
   })
 }

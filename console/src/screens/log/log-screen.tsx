@@ -71,7 +71,7 @@ const LOG: ListDefinition<
 
 type LiveProps = { after: string | null | undefined } & LiveRows
 
-/** Tells of events that the filter selects, where a stream can apply it. */
+/** Announces events that the filter selects, where a stream can apply it. */
 function LiveEvents(props: LiveProps) {
   const values: ListValues = useSearch({ strict: false })
   return canFollow(values) && <FollowedEvents values={values} {...props} />
