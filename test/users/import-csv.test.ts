@@ -119,6 +119,16 @@ describe('an import of CSV', () => {
     },
   )
 
+  test('is read once more with each eighth that a record without an end grows by', async ({ ctx }) => {
+    const file = `email,name\na@example.com,${'x'.repeat(200_000)}`
+    const before = process.cpuUsage()
+    const results = await collect(importUsersFromCsv(ctx, toChunks(file, 1), { dryRun: true }))
+    expect(results[0]).toMatchObject({ status: 'error', line: 2 })
+    const { user, system } = process.cpuUsage(before)
+    // With each character, the record would be read 200,000 times: 20 thousand million characters.
+    expect((user + system) / 1e6).toBeLessThan(8)
+  })
+
   test('is read in parts over GraphQL, each with the keys of its lines', async ({ ctx, gql }) => {
     const header = await gql(
       'query ($csv: String!) { csvHeader(csv: $csv) { delimiter consumed nextLine columns { name field samples } } }',

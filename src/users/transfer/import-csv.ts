@@ -16,6 +16,8 @@ import type { LineResult } from './import-batch.ts'
 
 /** Maximum length of a record. One that is longer lacks a quotation mark. */
 const MAX_RECORD_CHARS = 262_144
+/** A record up to this length is read again with each chunk. */
+const SMALL_RECORD_CHARS = 4096
 
 /** Decodes a file. Throws InvalidInput for bytes that are not of the encoding. A byte order mark is removed. */
 async function* decodeChunks(chunks: AsyncIterable<Uint8Array>, charset: string): AsyncGenerator<string> {
@@ -49,9 +51,13 @@ async function* readRecords(texts: AsyncIterable<string>): AsyncGenerator<CsvRec
     line = part.nextLine
     return part.records
   }
+  let tried = 0
   for await (const text of texts) {
     rest += text
+    // A record that does not end is read again when it has grown by a part of itself, whatever the chunks have.
+    if (tried > SMALL_RECORD_CHARS && rest.length < Math.min(tried * 1.125, MAX_RECORD_CHARS)) continue
     yield take(false)
+    tried = rest.length
     if (rest.length > MAX_RECORD_CHARS)
       throw new InvalidInput([
         {
