@@ -8,6 +8,7 @@ import type { SessionFilterMember } from '../../src/sessions/session-list.fields
 import { listSessions, SESSION_LISTS } from '../../src/sessions/session-list.ts'
 import { CLIENTS, EVENTS, SESSIONS, test } from '../support/list-plans.ts'
 import { captureStatements, explainForValues, type Plan } from '../support/plans.ts'
+import { hasServices } from '../support/services.ts'
 
 /** The plans of the statements that `work` sends, for their values. */
 async function planStatements(admin: pg.Client, work: () => Promise<unknown>): Promise<Plan[]> {
@@ -19,7 +20,7 @@ async function planStatements(admin: pg.Client, work: () => Promise<unknown>): P
 // The first test of each list fills its tenants.
 vi.setConfig({ testTimeout: 120_000 })
 
-describe.skipIf(!process.env.DATABASE_URL)('a list of clients', () => {
+describe.runIf(hasServices)('a list of clients', () => {
   const PAGE = 20
   /** Pages of the database that a page of the list reads at most, for each type of application. */
   const BUFFERS = PAGE * 4 * 6
@@ -56,7 +57,7 @@ describe.skipIf(!process.env.DATABASE_URL)('a list of clients', () => {
   })
 })
 
-describe.skipIf(!process.env.DATABASE_URL)('a search of clients', () => {
+describe.runIf(hasServices)('a search of clients', () => {
   test.for([{ search: '5999' }, { search: 'app 5999 client_', type: 'login' }])(
     'by %j reads each client once at most, in one statement',
     async (filter, { admin, clients }) => {
@@ -82,7 +83,7 @@ describe.skipIf(!process.env.DATABASE_URL)('a search of clients', () => {
   )
 })
 
-describe.skipIf(!process.env.DATABASE_URL)('a list of events', () => {
+describe.runIf(hasServices)('a list of events', () => {
   const PAGE = 50
   /** Pages of the database that fifty events of each of two types take at most. */
   const BUFFERS = 2 * PAGE * 8
@@ -166,7 +167,7 @@ describe.skipIf(!process.env.DATABASE_URL)('a list of events', () => {
   )
 })
 
-describe.skipIf(!process.env.DATABASE_URL)('a list of sessions', () => {
+describe.runIf(hasServices)('a list of sessions', () => {
   const PAGE = 50
   /** Pages of the database that fifty sessions take at most. */
   const BUFFERS = PAGE * 12

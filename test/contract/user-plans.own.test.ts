@@ -26,6 +26,7 @@ import {
   type Statement,
   toExecute,
 } from '../support/plans.ts'
+import { hasServices } from '../support/services.ts'
 
 const USERS = 30_000
 const OTHER_TENANTS = 10
@@ -211,7 +212,7 @@ const test = base.extend('users', { scope: 'file' }, async ({ admin }): Promise<
 // The first test fills the tenants.
 vi.setConfig({ testTimeout: 120_000 })
 
-describe.skipIf(!process.env.DATABASE_URL)('a list of users', () => {
+describe.runIf(hasServices)('a list of users', () => {
   test.for(cases.map((one) => [one.title, one] as const))(
     'filtered by %s reads its index only',
     async ([, one], { admin, users }) => {
@@ -244,7 +245,7 @@ describe.skipIf(!process.env.DATABASE_URL)('a list of users', () => {
   )
 })
 
-describe.skipIf(!process.env.DATABASE_URL)('a page by offset that is nearer to the end of all users', () => {
+describe.runIf(hasServices)('a page by offset that is nearer to the end of all users', () => {
   const ofFields = cases.filter(({ list }) => list.by.length === 0 && list.order !== 'id')
   const AFTER = 1000
 
@@ -281,7 +282,7 @@ async function countPlans(client: pg.Client, { text, values }: Statement) {
   return rows[0]
 }
 
-describe.skipIf(!process.env.DATABASE_URL)('a page of all users', () => {
+describe.runIf(hasServices)('a page of all users', () => {
   test.for<[name: string, paging: PageArgs]>([
     ['the first one', { first: 50 }],
     ['one after a cursor', { first: 50, after: 'cursor' }],
@@ -315,40 +316,37 @@ async function* readLines(first: number): AsyncGenerator<Uint8Array> {
   yield Buffer.from(Array.from({ length: LINES }, (_, i) => toLine(first + i)).join(''))
 }
 
-describe.skipIf(!process.env.DATABASE_URL)(
-  'an import or export of a tenant that the statistics do not know',
-  () => {
-    test('finds users by their keys and reads no others', async ({ admin }) => {
-      await admin.query(FILL_IMPORT_TENANT, [await newTenant(), KNOWN_USERS])
-      await admin.query('ANALYZE "User"')
-      const ctx = await ctxFor(await newTenant())
-      await admin.query(FILL_IMPORT_TENANT, [ctx.tenant, NEW_USERS])
-      const sent = await captureStatements(async () => {
-        // Half of the lines name existing users.
-        for await (const results of importUsers(ctx, readLines(NEW_USERS - LINES / 2)))
-          expect(results).toBeTruthy()
-        await exportUsers(ctx, { afterId: 'user_00000000000000000000004000' }).next()
-      })
-      const settings = sent.find(({ text }) => text.includes('set_config')) as Statement
-      const statements = sent.filter(({ text }) => /FROM "User"/.test(text))
-      expect(statements.map(({ text }) => text.trim().slice(0, 6))).toEqual(['SELECT', 'WITH o', 'SELECT'])
-      for (const statement of statements) {
-        await admin.query('BEGIN')
-        try {
-          await admin.query(settings)
-          const [plan] = await explain(admin, statement)
-          expect(plan?.kind).toBe('force_custom_plan')
-          expect(plan?.sequential, plan?.text).toEqual([])
-          for (const node of plan?.nodes ?? [])
-            if (node['Relation Name'] === 'User' && node['Node Type'].includes('Scan')) {
-              const loops = node['Actual Loops'] ?? 0
-              const read = ((node['Actual Rows'] ?? 0) + (node['Rows Removed by Filter'] ?? 0)) * loops
-              expect(read, plan?.text).toBeLessThanOrEqual(LINES)
-            }
-        } finally {
-          await admin.query('ROLLBACK')
-        }
-      }
+describe.runIf(hasServices)('an import or export of a tenant that the statistics do not know', () => {
+  test('finds users by their keys and reads no others', async ({ admin }) => {
+    await admin.query(FILL_IMPORT_TENANT, [await newTenant(), KNOWN_USERS])
+    await admin.query('ANALYZE "User"')
+    const ctx = await ctxFor(await newTenant())
+    await admin.query(FILL_IMPORT_TENANT, [ctx.tenant, NEW_USERS])
+    const sent = await captureStatements(async () => {
+      // Half of the lines name existing users.
+      for await (const results of importUsers(ctx, readLines(NEW_USERS - LINES / 2)))
+        expect(results).toBeTruthy()
+      await exportUsers(ctx, { afterId: 'user_00000000000000000000004000' }).next()
     })
-  },
-)
+    const settings = sent.find(({ text }) => text.includes('set_config')) as Statement
+    const statements = sent.filter(({ text }) => /FROM "User"/.test(text))
+    expect(statements.map(({ text }) => text.trim().slice(0, 6))).toEqual(['SELECT', 'WITH o', 'SELECT'])
+    for (const statement of statements) {
+      await admin.query('BEGIN')
+      try {
+        await admin.query(settings)
+        const [plan] = await explain(admin, statement)
+        expect(plan?.kind).toBe('force_custom_plan')
+        expect(plan?.sequential, plan?.text).toEqual([])
+        for (const node of plan?.nodes ?? [])
+          if (node['Relation Name'] === 'User' && node['Node Type'].includes('Scan')) {
+            const loops = node['Actual Loops'] ?? 0
+            const read = ((node['Actual Rows'] ?? 0) + (node['Rows Removed by Filter'] ?? 0)) * loops
+            expect(read, plan?.text).toBeLessThanOrEqual(LINES)
+          }
+      } finally {
+        await admin.query('ROLLBACK')
+      }
+    }
+  })
+})

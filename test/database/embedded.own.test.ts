@@ -28,6 +28,7 @@ import {
   startChild,
   useDirectories,
 } from '../support/embedded-processes.ts'
+import { hasServices } from '../support/services.ts'
 
 // A first start runs initdb: 1 s, and several on two busy cores.
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
@@ -38,7 +39,7 @@ const NOBODY = 65_534
 
 const directory = useDirectories()
 
-describe('one process', () => {
+describe.skipIf(hasServices)('one process', () => {
   test('keeps rows over close and reopen, and accepts a second close', async () => {
     await copyDatabase()
     const first = await open()
@@ -148,7 +149,7 @@ describe('one process', () => {
   })
 })
 
-describe('several processes', () => {
+describe.skipIf(hasServices)('several processes', () => {
   test('started at once share one server, and all rows are stored', async () => {
     const children = ['a', 'b', 'c'].map((name) => startChild(name, 100))
     await Promise.all(children.map(({ untilDone }) => untilDone()))
@@ -188,7 +189,7 @@ describe('several processes', () => {
   })
 })
 
-describe('kill -9 of the process that started the server', () => {
+describe.skipIf(hasServices)('kill -9 of the process that started the server', () => {
   test('ends the server', async () => {
     await copyDatabase()
     const owner = startChild('owner', 10)
@@ -270,7 +271,7 @@ describe('kill -9 of the process that started the server', () => {
   })
 })
 
-describe.runIf(isRoot)('as root', () => {
+describe.runIf(isRoot && !hasServices)('as root', () => {
   test('runs PostgreSQL as another user, who owns the data and the socket only', async () => {
     await copyDatabase()
     const { connection } = await open()

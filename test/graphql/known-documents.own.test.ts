@@ -3,6 +3,7 @@ import { createKnownDocuments } from '../../src/graphql/limits/known-documents.t
 import { serveGraphql } from '../support/graphql-server.ts'
 import { errorOf, test } from '../support/graphql-test.ts'
 import { liveBytes } from '../support/heap.ts'
+import { hasServices } from '../support/services.ts'
 import { newServerEnv, startTestServer } from '../support/started-servers.ts'
 
 vi.hoisted(() => {
@@ -97,7 +98,7 @@ describe('the documents of a caller', () => {
   })
 })
 
-describe('a document for which there is no space', () => {
+describe.runIf(hasServices)('a document for which there is no space', () => {
   test('displaces hundreds of small ones in less than 100 ms of computed time', () => {
     const documents = createKnownDocuments()
     const eve = callerOf('a', 'eve')
@@ -112,7 +113,7 @@ describe('a document for which there is no space', () => {
   })
 })
 
-describe('the memory of documents', { timeout: 120_000 }, () => {
+describe.runIf(hasServices)('the memory of documents', { timeout: 120_000 }, () => {
   test.for(LARGE)('with %s is not more than is counted, and at most 32 MB', async ([_what, build]) => {
     const documents = createKnownDocuments()
     const before = liveBytes()

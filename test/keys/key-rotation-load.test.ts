@@ -10,6 +10,7 @@ import { issuerOf } from '../../src/core/issuer.ts'
 import { rotateSigningKeys } from '../../src/keys/key-rotation.ts'
 import { SIGNING_ALGORITHMS, type SigningAlgorithm } from '../../src/keys/signing-algorithms.ts'
 import { startServer } from '../support/process.ts'
+import { hasServices } from '../support/services.ts'
 import { test as base } from '../support/visitor.ts'
 
 type TestClient = { id: string; secret: string }
@@ -132,7 +133,7 @@ const test = base
 
 const ACTIVATE_IN_SECONDS = 3
 
-describe('a rotation under load', () => {
+describe.runIf(hasServices)('a rotation under load', () => {
   test('fails no verification by a client that has read the keys between publication and activation', async ({
     tenant,
     issuer,

@@ -3,6 +3,7 @@ import { describe, expect } from 'vitest'
 import { findRepeatedNames } from '../../src/http/repeated-parameters.ts'
 import { rawRequest } from '../support/attacks.ts'
 import { authorizePath, csrfIn, REDIRECT_URI } from '../support/protocol.ts'
+import { hasServices } from '../support/services.ts'
 import { FORM, HEADER, LONG_TEXTS, listParameters, repeat, test } from '../support/stalls.ts'
 
 /**
@@ -43,7 +44,7 @@ async function expectNoStall(name: string, work: () => Promise<{ status: number 
   expect(stall, `${name} blocked the event loop for ${stall} ms`).toBeLessThan(STALL_LIMIT_MS)
 }
 
-describe('the event loop is not blocked by a request', () => {
+describe.runIf(hasServices)('the event loop is not blocked by a request', () => {
   test('with as many parameters as fit', async ({
     app,
     tenant,

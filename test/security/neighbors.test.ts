@@ -6,6 +6,7 @@ import { connectToDatabase } from '../support/connections.ts'
 import { sqlFor } from '../support/database.ts'
 import { test as base } from '../support/fixtures.ts'
 import { makeClient, tokenRequest } from '../support/protocol.ts'
+import { hasServices } from '../support/services.ts'
 
 /**
  * Far below the statement timeout of lists, which a request that waits for a list's connection would take.
@@ -47,7 +48,7 @@ const countStatuses = (statuses: number[]) =>
       .map((status) => [status, statuses.filter((other) => other === status).length]),
   )
 
-describe('a tenant whose lists take long', () => {
+describe.runIf(hasServices)('a tenant whose lists take long', () => {
   test('gets 503 after two seconds for those that run, and 429 for those that still wait after five', async ({
     blockSearches,
     rest,

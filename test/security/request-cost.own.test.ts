@@ -1,6 +1,7 @@
 import { describe, expect, vi } from 'vitest'
 import { type RawAnswer, rawRequest } from '../support/attacks.ts'
 import { authorizePath, csrfIn, REDIRECT_URI } from '../support/protocol.ts'
+import { hasServices } from '../support/services.ts'
 import { test as base, FORM, HEADER, LONG_TEXTS, repeat } from '../support/stalls.ts'
 
 /** The first requests of a kind run code that is not compiled yet. */
@@ -199,7 +200,7 @@ const HEADERS = [
 const COOKIES = ['vst_sid=;', 'vst_ix=;', 'vst_lang=%41;', 'vst_acc_0123456789ab=;', 'vst_kb_0123456789ab=;']
 const SCHEMES = ['Basic ', 'Bearer ', 'DPoP ']
 
-describe('a header that is filled to its limit', () => {
+describe.runIf(hasServices)('a header that is filled to its limit', () => {
   for (const name of [
     'authorize',
     'token by refresh',
@@ -229,7 +230,7 @@ const listCookies = (kind: string, bytes: number): string => {
   return header
 }
 
-describe('many cookies with names of this server', () => {
+describe.runIf(hasServices)('many cookies with names of this server', () => {
   test('take little processor time, and twice as many take at most about twice as much', {
     timeout: 60_000,
   }, async ({ app, targets, warm: _ }) => {
@@ -314,7 +315,7 @@ const listStructured = (bytes: number): [name: string, text: string][] => [
   ['conditions', repeat('email eq "a" and ', bytes)],
 ]
 
-describe('a parameter that is filled to its limit', () => {
+describe.runIf(hasServices)('a parameter that is filled to its limit', () => {
   for (const [name, parameters = []] of Object.entries(PARAMETERS))
     test(`takes little processor time: ${name}`, { timeout: 180_000 }, async ({ app, targets, warm: _ }) => {
       const target = (targets as Record<string, Target>)[name] as Target

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { hasServices } from '../support/services.ts'
 import {
   callGraphql,
   callRest,
@@ -41,7 +42,7 @@ async function repeat(count: number, call: () => Promise<unknown>): Promise<void
   )
 }
 
-describe('a server process', { timeout: 120_000 }, () => {
+describe.runIf(hasServices)('a server process', { timeout: 120_000 }, () => {
   test('keeps nothing of an answered request in the old generation', async () => {
     const server = await startTestServer(await newServerEnv(), ['--trace-gc'])
     const tenant = 'retention'

@@ -3,6 +3,7 @@ import { findTenant } from '../../src/access/tenant-cache.ts'
 import { SYSTEM_TENANT } from '../../src/core/scopes.ts'
 import { listTenants } from '../../src/tenants/tenant-list.ts'
 import { ensureTenant } from '../../src/tenants/tenants.ts'
+import { hasServices } from '../support/services.ts'
 import { countStatements } from '../support/statements.ts'
 import { test as base } from '../support/tenants.ts'
 
@@ -14,7 +15,7 @@ const test = base.extend('slugs', { scope: 'file' }, async ({ system: _ }) => {
   return slugs
 })
 
-describe('a deployment with 1,000 tenants', () => {
+describe.runIf(hasServices)('a deployment with 1,000 tenants', () => {
   test('reads a tenant in one statement, and from the cache afterwards', async ({ slugs }) => {
     // On a busy machine a read can take longer than the lifetime of a cache entry: the next slug is tried.
     const untried = [...slugs]

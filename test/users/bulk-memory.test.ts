@@ -2,10 +2,11 @@ import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import { describe, expect } from 'vitest'
 import { liveBytes } from '../support/heap.ts'
+import { hasServices } from '../support/services.ts'
 import { toNdjson } from '../support/user-lines.ts'
 import { startUpload, test } from '../support/user-transfer.ts'
 
-describe('POST /users/import', () => {
+describe.runIf(hasServices)('POST /users/import', () => {
   test('stops reading while the client reads no results', async ({ app, tenant, token }) => {
     const sent = startUpload(app.origin, tenant, token)
     const answered = once(sent, 'response')
