@@ -2,6 +2,7 @@ import { storedColumns } from '../database/columns.ts'
 import type { Db } from '../database/handle.ts'
 import { type RowOf, statement, typed } from '../database/statement.ts'
 import type { SigningAlgorithm } from '../keys/signing-algorithms.ts'
+import type { ClaimMapping } from '../model/claim-mappings.ts'
 
 /** A client without its secrets. */
 export type ClientRow = Omit<RowOf<typeof CLIENT_TYPES>, 'secrets'>
@@ -15,6 +16,7 @@ export const CLIENT_TYPES = {
     ...storedColumns('Client'),
     idTokenSigningAlg: typed<SigningAlgorithm | null>('text?'),
     userInfoSigningAlg: typed<SigningAlgorithm | null>('text?'),
+    claimMappings: typed<ClaimMapping[]>('jsonb'),
     secrets: typed<SecretRow[]>('jsonb'),
   },
 } as const

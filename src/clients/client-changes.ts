@@ -25,7 +25,7 @@ import {
 import { createClientPatchShape } from './client-inputs.fields.ts'
 import { listCallbackOrigins, SECRET_FIELD_DEFAULTS } from './client-rules.fields.ts'
 import { APP_TYPES, type AppType, HAS_SECRET, type RegisteredBy } from './client-types.ts'
-import type { Client } from './clients.ts'
+import { type Client, requireMappingScopes } from './clients.ts'
 import { keepAdministratorSettings } from './own-changes.ts'
 import { completeSecuritySettings } from './security-profile.fields.ts'
 
@@ -158,6 +158,7 @@ export async function updateClient(
     requirePlatformForSharedClient(ctx, before)
     if (changedFields.some((field) => !PRESENTATION_FIELDS.includes(field)))
       requireClientControl(ctx, [before, after], by)
+    if (changedFields.includes('claimMappings')) requireMappingScopes(ctx, after.claimMappings)
     if (mayHaveSecret(before) && !mayHaveSecret(after)) {
       changedFields.push('secret')
       await tx.prisma.clientSecret.deleteMany({ where: { tenantId: ctx.tenant, clientId } })
@@ -165,6 +166,7 @@ export async function updateClient(
     const written = await writeClient(tx, before, {
       ...after,
       translations: after.translations as Prisma.InputJsonArray,
+      claimMappings: after.claimMappings,
       jwks: (after.jwks as Prisma.InputJsonObject | null) ?? Prisma.DbNull,
     })
     await recordEvents(tx, ctx, [

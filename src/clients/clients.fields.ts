@@ -22,6 +22,7 @@ import { createImageUrl } from '../schema/image-shapes.ts'
 import { integer, oneOf, requiredText, text } from '../schema/input-shapes.ts'
 import { clientIdShape, instantShape, jsonObjectShape } from '../schema/response-shapes.ts'
 import { createAllowedUrl, createUri } from '../schema/url-shapes.ts'
+import { claimMappings } from './claim-mappings.fields.ts'
 import { clientJwks } from './client-keys.fields.ts'
 import { redirectUri, webOrigin } from './client-rules.fields.ts'
 import { clientTranslations } from './client-translations.fields.ts'
@@ -78,6 +79,7 @@ const FIELDS_AFTER_SECRET = {
   idTokenSigningAlg: optionalEnumField(SIGNING_ALGORITHM, 'ES256'),
   userInfoSigningAlg: optionalEnumField(SIGNING_ALGORITHM),
   idTokenClaims: flagField(false),
+  claimMappings,
   profile: optionalEnumField(SECURITY_PROFILE, null),
   ...SECURITY_SETTINGS,
   requireSecondFactor: flagField(false),

@@ -4,12 +4,13 @@ import { requireNoEscalation } from '../access/require-scope.ts'
 import type { Ctx } from '../context/context.ts'
 import { newId, randomToken, sha256 } from '../core/crypto.ts'
 import { Forbidden, NotFound } from '../core/errors.ts'
-import { isScope, SYSTEM_TENANT } from '../core/scopes.ts'
+import { isScope, type Scope, SYSTEM_TENANT } from '../core/scopes.ts'
 import type { Tx } from '../database/handle.ts'
 import { createEvent } from '../events/create-event.ts'
 import { recordEvents } from '../events/log.ts'
 import type { Client as ClientModel, Prisma } from '../generated/prisma/client.ts'
 import { ensureSigningKeys } from '../keys/key-rotation.ts'
+import type { ClaimMapping, ClaimSource } from '../model/claim-mappings.ts'
 import { parseInput } from '../schema/input-shapes.ts'
 import { createClientCreateShape } from './client-inputs.fields.ts'
 import { listCallbackOrigins } from './client-rules.fields.ts'
@@ -19,6 +20,19 @@ import { completeSecuritySettings } from './security-profile.fields.ts'
 
 /** A client. Its secrets are in another table. */
 export type Client = ClientModel
+
+/** Throws Forbidden unless the caller may read the data of users that the client gets by these mappings. */
+export function requireMappingScopes(ctx: Ctx, mappings: readonly ClaimMapping[]): void {
+  const scopes = mappings.flatMap(({ source }): readonly Scope[] => MAPPING_SCOPES[source])
+  requireNoEscalation(ctx, new Set(scopes))
+}
+
+const MAPPING_SCOPES: Record<ClaimSource, readonly Scope[]> = {
+  user: ['users:read'],
+  userMetadata: ['users:read'],
+  appMetadata: ['users:read', 'users:read_app_metadata'],
+  constant: [],
+}
 
 /** Options for clients that no administrator creates. */
 export type ClientOrigin = {
@@ -47,6 +61,7 @@ export async function createClient(
     parseInput(createClientCreateShape(ctx.tenant), input),
   )
   requireNoEscalation(ctx, (data.scopes ?? []).filter(isScope))
+  requireMappingScopes(ctx, data.claimMappings ?? [])
   if (data.allTenants && (ctx.actor.kind !== 'platform' || ctx.tenant !== SYSTEM_TENANT))
     throw new Forbidden('Only the platform creates clients for all tenants.')
   const id = origin?.columns.id ?? newId('client')

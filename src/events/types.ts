@@ -164,6 +164,11 @@ export const EVENTS = {
   ),
   'authorize.refused': event('An authorization request was rejected.', ['clientId?'], refused),
   'token.refused': event('A request with a token, a code or a secret was rejected.', ['clientId?'], refused),
+  'token.claims_omitted': event(
+    'A token or a userinfo response was issued without mapped `claims`, separated by spaces, because it would be too large.',
+    ['userId', 'clientId'],
+    z.strictObject({ target: z.enum(['id_token', 'access_token', 'userinfo']), claims: z.string() }),
+  ),
   'client.created': event('A client was created.', ['clientId', 'registrationTokenId?'], by),
   'client.updated': event('A client changed.', ['clientId'], by),
   'client.deleted': event('A client was deleted.', ['clientId'], by),

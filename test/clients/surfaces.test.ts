@@ -37,6 +37,7 @@ describe('the operations on clients', () => {
       idTokenSigningAlg: null,
       userInfoSigningAlg: null,
       idTokenClaims: false,
+      claimMappings: [],
       profile: null,
       requirePushedRequests: false,
       requirePkce: false,

@@ -74,6 +74,7 @@ const OPEN_TYPES: Record<string, string> = {
   AccountDeletion: 'is read through fields of the viewer and of users, which have rules',
   Actor: 'user and client have rules; ip is shown to auditors and to the user',
   Address: 'is part of User',
+  ClaimMapping: 'is part of Client',
   ClientTranslation: 'is part of Client',
   CopiedClaims: 'is part of IdentityProvider',
   ConsentedScope: 'is part of Consent',

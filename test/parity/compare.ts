@@ -6,6 +6,7 @@ import { schema } from '../support/schema.ts'
 /** Types that REST embeds in another object. */
 const EMBEDDED = [
   'Address',
+  'ClaimMapping',
   'ClientTranslation',
   'CopiedClaims',
   'Device',

@@ -8,6 +8,7 @@ import { parsePhoneNumber } from '../../schema/phone-numbers.ts'
 import { listProofs } from '../../sessions/proofs.ts'
 import { selectRequiredTerms } from '../../sign-up/terms-consent.ts'
 import { type SecondFactorPolicy, selectPolicy } from '../../tenants/second-factor-policy.ts'
+import { listMappedClaims } from '../../users/mapped-claims.ts'
 import type { Progress } from '../interactions/progress.ts'
 import { createAccountPagesClient, type RequestingClient } from '../model/account-pages-client.ts'
 import { listSupportedAcrs } from '../model/acr.ts'
@@ -71,7 +72,7 @@ export type AuthorizationState = {
   scopes: string[]
   /** The APIs that tokens may be used at, without those of this deployment and of the client itself. */
   resources: string[]
-  /** Individually requested claims that no scope covers. */
+  /** Claims that no scope covers: individually requested ones, and those of mappings. */
   claims: string[]
   client: RequestingClient
   /** The `acr` of each sign-in method of the tenant. */
@@ -170,10 +171,12 @@ export function evaluateState(
   const resources = listOtherApis(given.tenantAudience, scopes, request.resources).filter(
     (resource) => !client.resources.includes(resource),
   )
+  const mappedClaims = listMappedClaims(client.claimMappings, scopes)
   const next = selectNextStep(
     {
       ...request,
       resources,
+      mappedClaims,
       maxAgeSeconds: selectMaxAge(request, client),
       scopes,
       requireConsent: client.requireConsent,
@@ -210,7 +213,7 @@ export function evaluateState(
     signInState: state,
     scopes,
     resources,
-    claims: listExtraClaims(request.claims, scopes),
+    claims: [...new Set([...listExtraClaims(request.claims, scopes), ...mappedClaims])],
     secondFactor,
   }
 }

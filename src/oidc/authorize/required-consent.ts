@@ -25,5 +25,8 @@ export function needsConsent(request: StepRequest, consent: StepConsent | null):
   if (!listConsentScopes(request).every((scope) => consent?.scopes.includes(scope))) return true
   // Consent to a scope covers its claims.
   const extraClaims = listExtraClaims(request.claims, [...request.scopes, ...(consent?.scopes ?? [])])
-  return request.requireConsent && !extraClaims.every((claim) => consent?.claims.includes(claim))
+  return (
+    request.requireConsent &&
+    ![...extraClaims, ...request.mappedClaims].every((claim) => consent?.claims.includes(claim))
+  )
 }

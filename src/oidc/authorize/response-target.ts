@@ -1,4 +1,5 @@
 import { decodeJwt } from 'jose'
+import type { ClaimMapping } from '../../model/claim-mappings.ts'
 import type { ResponseMode } from '../model/authorize-request.ts'
 import { diagnoseUnregisteredUri } from '../model/redirect-diagnostics.ts'
 import { isRegisteredRedirect } from '../model/redirect-uris.ts'
@@ -13,6 +14,7 @@ export type RequestingClient = {
   callbacks: string[]
   webOrigins: string[]
   scopes: string[]
+  claimMappings: ClaimMapping[]
   requirePushedRequests: boolean
   requirePkce: boolean
 }

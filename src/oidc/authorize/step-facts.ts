@@ -18,6 +18,8 @@ export type StepRequest = {
   /** The requested APIs that the user consents to. */
   resources: readonly string[]
   claims: ClaimsRequest | null
+  /** The claims about the user that the client gets by its mappings and that no scope covers. */
+  mappedClaims: readonly string[]
   requireConsent: boolean
   /** The `acr` of each sign-in method of the tenant. */
   supportedAcrs: readonly string[]

@@ -47,7 +47,7 @@ export async function startDeviceAuthorization(
       diagnostics: { app_type: client.appType },
     })
   // A user who is tricked into entering a code must not lose the account.
-  const permitted = { scopes: client.scopes.filter((scope) => scope !== ACCOUNT_SCOPE) }
+  const permitted = { ...client, scopes: client.scopes.filter((scope) => scope !== ACCOUNT_SCOPE) }
   const scopes = parseRequestedScopes(form.scope ?? null, permitted, tenant.defaultScopes)
   const resources = requireAllowedResources(requested, await listAllowedResources(tenant, requested))
   const deviceCode = randomToken()

@@ -1,7 +1,7 @@
 import type { Db } from '../../database/handle.ts'
 import { checkFoundRow } from '../../database/key-lookup.ts'
 import { statement, typed } from '../../database/statement.ts'
-import { buildClaimsUserSql } from '../token/granted-user.sql.ts'
+import { buildClaimsUserSql, CLAIMS_PARAMETERS, type ClaimsReading } from '../token/granted-user.sql.ts'
 import {
   type GrantTerms,
   NEW_GRANT_CTES,
@@ -27,7 +27,7 @@ const POLL = statement({
     ...NEW_GRANT_PARAMETERS,
     codeHash: 'bytea',
     clientId: 'text',
-    withClaims: 'boolean',
+    ...CLAIMS_PARAMETERS,
     leewaySeconds: 'float8',
     slowDownSeconds: 'int',
   },
@@ -53,7 +53,7 @@ const POLL = statement({
   ), valid_code AS MATERIALIZED (
     SELECT d."grantId", d."clientId", d."userId", d."sessionId", d."scopes", d."resources", d."defaultAudience", NULL::jsonb AS "claims",
       NULL::text AS "nonce", d."authenticatedAt", d."amr", 'offline_access' = ANY (d."scopes") AS "offline", u."roles",
-      ${buildClaimsUserSql('u', ':withClaims')} AS "claimsUser"
+      ${buildClaimsUserSql(':withClaims')} AS "claimsUser"
     FROM "DeviceCode" d
     JOIN "User" u ON u."tenantId" = :tenant AND u."id" = d."userId"
     JOIN "Session" s ON s."tenantId" = :tenant AND s."id" = d."sessionId"
@@ -75,11 +75,11 @@ export type PollTolerance = { leewaySeconds: number; slowDownSeconds: number }
 
 /**
  * Reads the status of a client's device code, and redeems it once it was approved: one statement. Null when
- * it does not exist. `withClaims` reads the claims of the user too.
+ * it does not exist. `reading` names what is read of the user too.
  */
 export async function pollDeviceCode(
   db: Db,
-  { codeHash, clientId, withClaims }: { codeHash: Buffer; clientId: string; withClaims: boolean },
+  { codeHash, clientId, reading }: { codeHash: Buffer; clientId: string; reading: ClaimsReading },
   { leewaySeconds, slowDownSeconds }: PollTolerance,
   terms: GrantTerms,
   event: object,
@@ -89,7 +89,7 @@ export async function pollDeviceCode(
     events: [event],
     codeHash,
     clientId,
-    withClaims,
+    ...reading,
     leewaySeconds,
     slowDownSeconds,
   })

@@ -9,14 +9,13 @@ import { listEvents } from '../../events/list.ts'
 import type { LogEvent } from '../../events/log.ts'
 import { findSignInLimits } from '../../passcodes/sign-in-limits.ts'
 import { parseInput } from '../../schema/input-shapes.ts'
-import { buildClaims } from '../../users/claims.ts'
 import { findRequestTerms } from '../authorize/evaluate-request.ts'
 import { validateParameters } from '../authorize/request-checks.ts'
 import { ACCOUNT_PAGES_ID, EMPTY_REQUEST, type PendingRequest } from '../model/authorize-request.ts'
 import { listSupportedPrompts } from '../model/prompts.ts'
 import { readParameter } from '../model/request-parameters.ts'
 import { computeAudience, listAllowedResources } from '../token/audience.ts'
-import { buildIdTokenClaims } from '../token/token-response.ts'
+import { buildIdTokenClaims, buildUserinfoClaims } from '../token/user-claims.ts'
 import { selectExplainedUser } from './explained-user.sql.ts'
 import { buildPlainRequest, createFailedStep, listRequestSteps } from './request-steps.ts'
 import { type Explained, ExplainInput, type SignInStep } from './sign-in-explanation.fields.ts'
@@ -200,18 +199,19 @@ function describeAnswer(
   client: CachedClient | null,
   request: PendingRequest,
   { user }: ExplainedUser,
-  { state: { scopes } }: Walk,
+  { state }: Walk,
 ): Answer {
   if (!client) return NO_ANSWER
   const { claims, resources } = request
+  const { scopes } = state
   const audience = computeAudience(tenant, scopes, resources)
   if (!scopes.includes('openid')) return { ...NO_ANSWER, scopes, audience }
-  const claimsUser = { ...user, updatedAt: user.updatedAt.toISOString() }
+  const mappedUser = { ...user, consentedClaims: state.claims }
   return {
     scopes,
     audience,
-    idTokenClaims: { sub: user.id, ...buildIdTokenClaims(client, { claimsUser, scopes, claims }) },
-    userinfoClaims: buildClaims(user, scopes, claims?.userinfo),
+    idTokenClaims: buildIdTokenClaims(client, mappedUser, { scopes, claims }).claims,
+    userinfoClaims: buildUserinfoClaims(client, mappedUser, { scopes, claims }).claims,
   }
 }
 

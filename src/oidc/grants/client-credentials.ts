@@ -10,6 +10,7 @@ import type { TokenRequest, TokenResponse } from '../model/token-request.ts'
 import { issueAccessToken } from '../token/access-tokens.ts'
 import { computeAudience, listAllowedResources } from '../token/audience.ts'
 import { getTokenLifetime, getTokenType } from '../token/token-response.ts'
+import { buildAccessTokenClaims } from '../token/user-claims.ts'
 
 /**
  * The client_credentials grant (RFC 6749, section 4.4), for management scopes that the client has. Throws
@@ -37,6 +38,7 @@ export async function issueMachineToken({
     clientId: client.id,
     scopes,
     audience: await computeMachineAudience(tenant, client, scopes, resources),
+    claims: buildAccessTokenClaims(client, null, scopes).claims,
     lifetimeSeconds,
     dpopJkt,
   })

@@ -8,6 +8,7 @@ import type { TokenRequest, TokenResponse } from '../model/token-request.ts'
 import { requireParameter } from '../model/token-request.ts'
 import { buildGrantTerms } from '../token/authorization-codes.ts'
 import { requireGrantedResources } from '../token/granted-resources.ts'
+import { selectClaimsReading } from '../token/granted-user.sql.ts'
 import { issueNewGrantTokens } from '../token/new-grant.ts'
 
 /**
@@ -50,7 +51,7 @@ export async function redeemDeviceCode(request: TokenRequest): Promise<TokenResp
   const secret = randomToken()
   const poll = await pollDeviceCode(
     ctx.db,
-    { codeHash, clientId: client.id, withClaims: client.idTokenClaims },
+    { codeHash, clientId: client.id, reading: selectClaimsReading(client) },
     POLL_TOLERANCE,
     buildGrantTerms(client, dpopJkt, secret, new Date()),
     createEventRow(ctx, createEvent('grant.created', null)),

@@ -5,7 +5,12 @@ import { type RowOf, statement, typed } from '../../database/statement.ts'
 import { toGrantEventColumns } from '../../events/event-columns.sql.ts'
 import { buildInsertEventsSql } from '../../events/log.sql.ts'
 import type { ClaimsRequest } from '../model/claims-request.ts'
-import { buildClaimsUserSql, type ClaimsUserJson } from '../token/granted-user.sql.ts'
+import {
+  buildClaimsUserSql,
+  CLAIMS_PARAMETERS,
+  type ClaimsReading,
+  type ClaimsUserJson,
+} from '../token/granted-user.sql.ts'
 
 /** A refresh token whose MAC is valid, with the request that presents it. */
 export type PresentedToken = {
@@ -21,8 +26,8 @@ export type PresentedToken = {
   /** The previous generation counts as a retry when it was rotated at or after this time. */
   retryFrom: Date
   idleExpiresAt: Date
-  /** Whether the claims of the user are read; they are in any case when the grant requests claims. */
-  withClaims: boolean
+  /** What is read of the user; the claims are read in any case when the grant requests claims. */
+  reading: ClaimsReading
   /** Whether the token is replaced. */
   rotates: boolean
   /** Whether a token without a binding is rejected. */
@@ -49,7 +54,7 @@ const REFRESH_GRANT = statement({
     now: 'timestamptz',
     retryFrom: 'timestamptz',
     idleExpiresAt: 'timestamptz',
-    withClaims: 'boolean',
+    ...CLAIMS_PARAMETERS,
     rotates: 'boolean',
     mustBeBound: 'boolean',
     events: 'jsonb',
@@ -77,7 +82,7 @@ const REFRESH_GRANT = statement({
 })`
   WITH presented AS MATERIALIZED (
     SELECT g."id", g."userId", g."sessionId", g."clientId", g."scopes", g."resources", g."defaultAudience", g."claims", g."authenticatedAt", g."amr",
-      u."roles", ${buildClaimsUserSql('u', ':withClaims OR g."claims" IS NOT NULL')} AS "claimsUser",
+      u."roles", ${buildClaimsUserSql(':withClaims OR g."claims" IS NOT NULL')} AS "claimsUser",
       CASE
         WHEN g."generation" = :generation AND :rotates THEN 'rotated'
         WHEN g."generation" = :generation THEN 'kept'
@@ -110,5 +115,8 @@ const REFRESH_GRANT = statement({
  * first use of the grant in a clock hour (UTC) records `event`. Null when the token is ahead of the stored generation, the grant belongs to another client,
  * is too narrow, bound to another key or to none where it must be bound, expired or revoked, or the user is locked.
  */
-export const refreshGrant = (db: Db, token: PresentedToken, event: object): Promise<RefreshedGrant | null> =>
-  db.one(REFRESH_GRANT, { ...token, events: [event] })
+export const refreshGrant = (
+  db: Db,
+  { reading, ...token }: PresentedToken,
+  event: object,
+): Promise<RefreshedGrant | null> => db.one(REFRESH_GRANT, { ...token, ...reading, events: [event] })

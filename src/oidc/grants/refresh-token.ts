@@ -11,6 +11,7 @@ import { selectGrantableScopes } from '../model/scopes.ts'
 import { requireParameter, type TokenRequest, type TokenResponse } from '../model/token-request.ts'
 import { GRANT_IDLE_SECONDS } from '../token/authorization-codes.ts'
 import { narrowResources, requireGrantedResources } from '../token/granted-resources.ts'
+import { selectClaimsReading } from '../token/granted-user.sql.ts'
 import { formatRefreshToken, parseRefreshToken } from '../token/refresh-tokens.ts'
 import { selectGrantDiagnostics } from '../token/token-diagnostics.sql.ts'
 import { issueUserTokens } from '../token/token-response.ts'
@@ -50,7 +51,7 @@ export async function refreshTokens(request: TokenRequest): Promise<TokenRespons
     now,
     retryFrom: addSeconds(now, -REFRESH_RETRY_SECONDS),
     idleExpiresAt: addSeconds(now, GRANT_IDLE_SECONDS),
-    withClaims: client.idTokenClaims,
+    reading: selectClaimsReading(client),
     rotates: client.rotateRefreshTokens,
     // A token from before the setting is not bound, so that any key would be accepted (RFC 9449, section 5).
     mustBeBound: isPublicClient(client) && client.dpopBoundAccessTokens,

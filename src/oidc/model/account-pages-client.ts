@@ -19,6 +19,7 @@ export type RequestingClient = Pick<
   | 'requireSecondFactor'
   | 'defaultMaxAge'
   | 'scopes'
+  | 'claimMappings'
   | 'callbacks'
   | 'allowedOrigins'
   | 'webOrigins'
@@ -45,6 +46,7 @@ export const createAccountPagesClient = ({
   requireSecondFactor: false,
   defaultMaxAge: null,
   scopes: [],
+  claimMappings: [],
   callbacks: [],
   allowedOrigins: [],
   webOrigins: [],

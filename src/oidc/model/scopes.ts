@@ -9,16 +9,20 @@ import {
 
 const commonScopes: ReadonlySet<string> = new Set(COMMON_SCOPES)
 
+/** What decides which scopes a client may request. */
+export type ScopeHolder = { scopes: readonly string[]; claimMappings: readonly { scope: string | null }[] }
+
 /**
- * The requested scopes that the client may request from users; unknown scopes, and management scopes and
- * `account` that are not assigned to it, are ignored.
+ * The requested scopes that the client may request from users: common ones, those that are assigned to it, and those of its
+ * claim mappings. Others are ignored.
  */
-export const selectRequestableScopes = (
-  requested: readonly string[],
-  client: { scopes: readonly string[] },
-): string[] =>
+export const selectRequestableScopes = (requested: readonly string[], client: ScopeHolder): string[] =>
   requested.filter(
-    (scope) => commonScopes.has(scope) || (isAssignableScope(scope) && client.scopes.includes(scope)),
+    (scope) =>
+      commonScopes.has(scope) ||
+      (isAssignableScope(scope)
+        ? client.scopes.includes(scope)
+        : client.claimMappings.some((mapping) => mapping.scope === scope)),
   )
 
 /**
@@ -28,7 +32,7 @@ export const selectRequestableScopes = (
  */
 export function parseRequestedScopes(
   text: string | null,
-  client: { scopes: readonly string[] },
+  client: ScopeHolder,
   defaultScopes: readonly string[],
 ): string[] {
   const given = parseScopeList(text ?? '')
@@ -46,7 +50,7 @@ export function parseRequestedScopes(
  */
 export function selectGrantableScopes(
   requested: readonly string[],
-  client: { scopes: readonly string[] },
+  client: ScopeHolder,
   roles: readonly string[],
 ): string[] {
   const roleScopes = getRoleScopes(roles)

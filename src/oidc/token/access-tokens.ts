@@ -19,17 +19,20 @@ export type AccessTokenRequest = {
   authenticatedAt?: Date
   acr?: string
   amr?: readonly string[]
+  /** Claims of mappings. */
+  claims?: Record<string, unknown>
   /** Thumbprint of the key that the token is bound to (RFC 9449, section 6). */
   dpopJkt?: string | null
 }
 
-/**
- * Issues a JWT access token (RFC 9068). `sid` and `gid` identify the session and the grant that it depends
- * on.
- */
-export function issueAccessToken(tenant: string, request: AccessTokenRequest): Promise<string> {
+/** The payload of an access token (RFC 9068). `sid` and `gid` identify the session and the grant that it depends on. */
+export function buildAccessTokenPayload(
+  tenant: string,
+  request: AccessTokenRequest,
+): Record<string, unknown> {
   const issuedAt = toEpochSeconds(new Date())
-  return signJwt(tenant, 'at+jwt', {
+  return {
+    ...request.claims,
     iss: issuerOf(tenant),
     sub: request.subject,
     client_id: request.clientId,
@@ -44,5 +47,9 @@ export function issueAccessToken(tenant: string, request: AccessTokenRequest): P
     ...(request.authenticatedAt && { auth_time: toEpochSeconds(request.authenticatedAt) }),
     ...(request.acr && { acr: request.acr }),
     ...(request.amr && request.amr.length > 0 && { amr: request.amr }),
-  })
+  }
 }
+
+/** Issues a JWT access token. */
+export const issueAccessToken = (tenant: string, request: AccessTokenRequest): Promise<string> =>
+  signJwt(tenant, 'at+jwt', buildAccessTokenPayload(tenant, request))

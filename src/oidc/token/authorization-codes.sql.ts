@@ -2,7 +2,12 @@ import type { Db } from '../../database/handle.ts'
 import { checkFoundRow } from '../../database/key-lookup.ts'
 import { type RowOf, statement, typed } from '../../database/statement.ts'
 import type { ClaimsRequest } from '../model/claims-request.ts'
-import { buildClaimsUserSql, type ClaimsUserJson } from './granted-user.sql.ts'
+import {
+  buildClaimsUserSql,
+  CLAIMS_PARAMETERS,
+  type ClaimsReading,
+  type ClaimsUserJson,
+} from './granted-user.sql.ts'
 import { type GrantTerms, NEW_GRANT_CTES, NEW_GRANT_PARAMETERS } from './new-grant.sql.ts'
 import type { CodeContents } from './sealed-codes.ts'
 
@@ -24,14 +29,14 @@ const CODE_PARAMETERS = {
 // FOR SHARE serializes this statement with the lock of the user, the end of the session, the revocation of the client's
 // access, and changes and the deletion of the client. The user's row comes first, since most of these lock it first.
 const REDEEM_CODE = statement({
-  takes: { ...NEW_GRANT_PARAMETERS, ...CODE_PARAMETERS, appType: 'text', withClaims: 'boolean' },
+  takes: { ...NEW_GRANT_PARAMETERS, ...CODE_PARAMETERS, appType: 'text', ...CLAIMS_PARAMETERS },
   returns: { roles: 'text[]', claimsUser: typed<ClaimsUserJson | null>('jsonb?') },
 })`
   WITH valid_code AS MATERIALIZED (
     SELECT :grantId AS "grantId", c."id" AS "clientId", u."id" AS "userId", s."id" AS "sessionId", :scopes AS "scopes",
       :resources AS "resources", :defaultAudience AS "defaultAudience", :claims AS "claims", :authenticatedAt AS "authenticatedAt", :amr AS "amr",
       'offline_access' = ANY (:scopes) AS "offline", u."roles",
-      ${buildClaimsUserSql('u', ':withClaims')} AS "claimsUser"
+      ${buildClaimsUserSql(':withClaims')} AS "claimsUser"
     FROM "User" u
     JOIN "Session" s ON s."tenantId" = :tenant AND s."id" = :sessionId AND ${checkFoundRow('s."userId" = u."id"')}
     JOIN "Client" c ON c."tenantId" = :tenant AND c."id" = :clientId AND ${checkFoundRow('c."appType" = :appType')}
@@ -45,15 +50,15 @@ const REDEEM_CODE = statement({
   SELECT valid_code."roles", valid_code."claimsUser" FROM valid_code JOIN new_grant ON new_grant."id" = valid_code."grantId"`
 
 /**
- * Creates the grant of a code and records the event, in one statement. Returns the roles of the user, and with
- * `withClaims` the claims; null when the
+ * Creates the grant of a code and records the event, in one statement. Returns the roles of the user, and what
+ * `reading` names; null when the
  * grant exists, the user, the session or the access of the client has ended since the code was issued, or the client is
  * no longer of the type `appType` with which it authenticated.
  */
 export const redeemAuthorizationCode = (
   db: Db,
   contents: CodeContents,
-  { appType, withClaims, ...terms }: GrantTerms & { appType: string; withClaims: boolean },
+  { appType, reading, ...terms }: GrantTerms & { appType: string; reading: ClaimsReading },
   event: object,
 ): Promise<RowOf<typeof REDEEM_CODE> | null> => {
   const {
@@ -71,7 +76,7 @@ export const redeemAuthorizationCode = (
   } = contents
   return db.one(REDEEM_CODE, {
     appType,
-    withClaims,
+    ...reading,
     ...terms,
     events: [event],
     ...{

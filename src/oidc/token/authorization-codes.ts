@@ -14,6 +14,7 @@ import type { Authentication } from '../model/authentication.ts'
 import type { AuthorizeRequest } from '../model/authorize-request.ts'
 import { redeemAuthorizationCode } from './authorization-codes.sql.ts'
 import { diagnosePresentedCode, diagnoseRejectedCode, type PresentedCode } from './code-diagnostics.ts'
+import { selectClaimsReading } from './granted-user.sql.ts'
 import type { GrantTerms, NewGrant } from './new-grant.sql.ts'
 import { type CodeContents, listSealedCodes, sealCode, unsealCode } from './sealed-codes.ts'
 import { selectCodeState } from './token-diagnostics.sql.ts'
@@ -118,7 +119,7 @@ export async function redeemCode(
       {
         ...buildGrantTerms(client, presented.dpopJkt, refreshSecret, now),
         appType: client.appType,
-        withClaims: client.idTokenClaims || contents.claims !== null,
+        reading: selectClaimsReading(client, contents.claims !== null),
       },
       createEventRow(ctx, createEvent('grant.created', null)),
     ))

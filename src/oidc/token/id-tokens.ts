@@ -16,22 +16,25 @@ export type IdTokenRequest = {
   nonce: string | null
   authenticatedAt: Date
   acr: string
-  amr: string[]
+  amr: readonly string[]
   /** Claims about the user. */
   claims: Record<string, unknown>
-  accessToken: string
+  /** The access token that comes with it; null for a preview. */
+  accessToken: string | null
   lifetimeSeconds: number
   /** The algorithm that the client registered; null for the default. */
   signingAlg: SigningAlgorithm | null
 }
 
 /**
- * Issues an ID token (OIDC Core, sections 2 and 3.1.3.6) about the authentication, with the claims of the request.
+ * The payload of an ID token (OIDC Core, sections 2 and 3.1.3.6) about the authentication, with the claims of the request.
  */
-export function issueIdToken(tenant: string, request: IdTokenRequest): Promise<string> {
+export function buildIdTokenPayload(
+  tenant: string,
+  { accessToken, ...request }: IdTokenRequest,
+): Record<string, unknown> {
   const issuedAt = toEpochSeconds(new Date())
-  const alg = request.signingAlg ?? DEFAULT_SIGNING_ALGORITHM
-  const claims = {
+  return {
     ...request.claims,
     iss: issuerOf(tenant),
     sub: request.userId,
@@ -39,14 +42,20 @@ export function issueIdToken(tenant: string, request: IdTokenRequest): Promise<s
     iat: issuedAt,
     exp: issuedAt + request.lifetimeSeconds,
     auth_time: toEpochSeconds(request.authenticatedAt),
-    at_hash: computeHalfHash(alg, request.accessToken),
+    ...(accessToken !== null && { at_hash: computeHalfHash(selectAlgorithm(request), accessToken) }),
     acr: request.acr,
     ...(request.amr.length > 0 && { amr: request.amr }),
     ...(request.nonce !== null && { nonce: request.nonce }),
     ...(request.sessionId !== null && { sid: request.sessionId }),
   }
-  return signJwt(tenant, 'JWT', claims, alg)
 }
+
+const selectAlgorithm = ({ signingAlg }: Pick<IdTokenRequest, 'signingAlg'>): SigningAlgorithm =>
+  signingAlg ?? DEFAULT_SIGNING_ALGORITHM
+
+/** Issues an ID token. */
+export const issueIdToken = (tenant: string, request: IdTokenRequest): Promise<string> =>
+  signJwt(tenant, 'JWT', buildIdTokenPayload(tenant, request), selectAlgorithm(request))
 
 /** The contents of a valid id_token_hint: user, client and session of the ID token. */
 export type IdTokenHint = { userId: string; clientId: string; sessionId: string | null }

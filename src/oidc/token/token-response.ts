@@ -1,26 +1,19 @@
 import type { CachedClient } from '../../access/client-cache.ts'
-import { buildClaims } from '../../users/claims.ts'
 import { selectReportedAcr } from '../model/acr.ts'
 import type { ClaimsRequest } from '../model/claims-request.ts'
 import { toScopeMember } from '../model/scopes.ts'
 import type { TokenRequest, TokenResponse } from '../model/token-request.ts'
-import { issueAccessToken } from './access-tokens.ts'
+import { type AccessTokenRequest, issueAccessToken } from './access-tokens.ts'
 import { computeAudience, selectGrantAudience } from './audience.ts'
 import type { ClaimsUserJson } from './granted-user.sql.ts'
-import { issueIdToken } from './id-tokens.ts'
-
-/**
- * The claims about the user in an ID token: those that were requested for it (OIDC Core, section 5.5) and, when the
- * client has `idTokenClaims`, those of the granted scopes.
- */
-export function buildIdTokenClaims(
-  { idTokenClaims }: Pick<CachedClient, 'idTokenClaims'>,
-  grant: { claimsUser: ClaimsUserJson | null; scopes: readonly string[]; claims: ClaimsRequest | null },
-): Record<string, unknown> {
-  if (!grant.claimsUser) return {}
-  const user = { ...grant.claimsUser, updatedAt: new Date(grant.claimsUser.updatedAt) }
-  return buildClaims(user, idTokenClaims ? grant.scopes : [], grant.claims?.id_token)
-}
+import { type IdTokenRequest, issueIdToken } from './id-tokens.ts'
+import {
+  buildAccessTokenClaims,
+  buildIdTokenClaims,
+  type OmittedClaims,
+  recordOmittedClaims,
+  toClaimsUser,
+} from './user-claims.ts'
 
 /** The lifetime for clients without tokenExpiryTime. */
 const DEFAULT_TOKEN_LIFETIME_SECONDS = 3600
@@ -33,7 +26,7 @@ export const getTokenLifetime = (client: CachedClient): number =>
   client.tokenExpiryTime ?? DEFAULT_TOKEN_LIFETIME_SECONDS
 
 /** The grant, or narrowed grant, that a user's tokens are issued for. */
-type UserGrant = {
+export type UserGrant = {
   grantId: string
   userId: string
   sessionId: string | null
@@ -47,46 +40,72 @@ type UserGrant = {
   claimsUser: ClaimsUserJson | null
 }
 
+/** The contents of the tokens of a user's grant, before they are signed. Pure. */
+export function buildTokenContents(
+  { tenant, client, dpopJkt }: Pick<TokenRequest, 'tenant' | 'client' | 'dpopJkt'>,
+  grant: UserGrant,
+): {
+  accessToken: AccessTokenRequest
+  idToken: Omit<IdTokenRequest, 'accessToken'> | null
+  omitted: OmittedClaims[]
+} {
+  const lifetimeSeconds = getTokenLifetime(client)
+  const acr = selectReportedAcr(grant.claims?.id_token.acr ?? null, grant.amr)
+  const user = grant.claimsUser && toClaimsUser(grant.claimsUser)
+  const forAccessToken = user && buildAccessTokenClaims(client, user, grant.scopes)
+  const forIdToken = grant.scopes.includes('openid') ? buildIdTokenClaims(client, user, grant) : null
+  return {
+    accessToken: {
+      subject: grant.userId,
+      clientId: client.id,
+      scopes: grant.scopes,
+      audience: computeAudience(selectGrantAudience(tenant, client, grant), grant.scopes, grant.resources),
+      claims: forAccessToken?.claims,
+      dpopJkt,
+      lifetimeSeconds,
+      grantId: grant.grantId,
+      sessionId: grant.sessionId,
+      authenticatedAt: grant.authenticatedAt,
+      acr,
+      amr: grant.amr,
+    },
+    idToken: forIdToken && {
+      userId: grant.userId,
+      sessionId: grant.sessionId,
+      nonce: grant.nonce,
+      authenticatedAt: grant.authenticatedAt,
+      amr: grant.amr,
+      acr,
+      claims: forIdToken.claims,
+      clientId: client.id,
+      lifetimeSeconds,
+      signingAlg: client.idTokenSigningAlg,
+    },
+    omitted: [...(forAccessToken?.omitted ?? []), ...(forIdToken?.omitted ?? [])],
+  }
+}
+
 /**
  * Issues the access token of a user's grant, an ID token with `openid`, and includes `refreshToken` when
  * given. Throws OAuthError invalid_grant when the user or grant is inactive.
  */
 export async function issueUserTokens(
-  { tenant, client, dpopJkt }: TokenRequest,
+  request: TokenRequest,
   grant: UserGrant,
   refreshToken: string | null,
 ): Promise<TokenResponse> {
-  const lifetimeSeconds = getTokenLifetime(client)
-  const acr = selectReportedAcr(grant.claims?.id_token.acr ?? null, grant.amr)
-  const accessToken = await issueAccessToken(tenant.tenantId, {
-    subject: grant.userId,
-    clientId: client.id,
-    scopes: grant.scopes,
-    audience: computeAudience(selectGrantAudience(tenant, client, grant), grant.scopes, grant.resources),
-    dpopJkt,
-    lifetimeSeconds,
-    grantId: grant.grantId,
-    sessionId: grant.sessionId,
-    authenticatedAt: grant.authenticatedAt,
-    acr,
-    amr: grant.amr,
-  })
+  const { ctx, tenant, dpopJkt } = request
+  const contents = buildTokenContents(request, grant)
+  await recordOmittedClaims(ctx, { clientId: request.client.id, userId: grant.userId }, contents.omitted)
+  const accessToken = await issueAccessToken(tenant.tenantId, contents.accessToken)
   return {
     access_token: accessToken,
     token_type: getTokenType(dpopJkt),
-    expires_in: lifetimeSeconds,
+    expires_in: contents.accessToken.lifetimeSeconds,
     ...toScopeMember(grant.scopes),
     ...(refreshToken !== null && { refresh_token: refreshToken }),
-    ...(grant.scopes.includes('openid') && {
-      id_token: await issueIdToken(tenant.tenantId, {
-        ...grant,
-        acr,
-        claims: buildIdTokenClaims(client, grant),
-        clientId: client.id,
-        accessToken,
-        lifetimeSeconds,
-        signingAlg: client.idTokenSigningAlg,
-      }),
+    ...(contents.idToken && {
+      id_token: await issueIdToken(tenant.tenantId, { ...contents.idToken, accessToken }),
     }),
   }
 }

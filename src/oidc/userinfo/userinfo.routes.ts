@@ -7,6 +7,7 @@ import { OAuthError } from '../../core/oauth-error.ts'
 import { toProvableRequest } from '../../http/request.http.ts'
 import { readForm } from '../../http/request-body.http.ts'
 import { addOAuthRoute, createUncachedJson, createUncachedJwt } from '../../pages/responses.http.ts'
+import { recordOmittedClaims } from '../token/user-claims.ts'
 import { buildUserinfoResponse, readAccessToken, readUnverifiedClientId } from './userinfo.ts'
 
 /** The userinfo endpoint (OIDC Core, section 5.3). */
@@ -25,7 +26,7 @@ async function handleUserinfo({ event, ctx, allowCorsFor }: TenantCall): Promise
   const presented = readAccessToken(ctx.tenant, headers.get('authorization'), form.access_token ?? null)
   if (headers.get('origin'))
     allowCorsFor(await findClient(ctx.tenant, readUnverifiedClientId(presented.token)))
-  const { answer, nextNonce } = await buildUserinfoResponse(
+  const { answer, nextNonce, omitted } = await buildUserinfoResponse(
     ctx.tenant,
     presented,
     toProvableRequest(event),
@@ -33,6 +34,7 @@ async function handleUserinfo({ event, ctx, allowCorsFor }: TenantCall): Promise
     if (error instanceof OAuthError) await recordMisuse(ctx, presented.token, error)
     throw error
   })
+  await recordOmittedClaims(ctx, omitted, omitted.claims)
   if (nextNonce) event.res.headers.set('dpop-nonce', nextNonce)
   return typeof answer === 'string' ? createUncachedJwt(answer) : createUncachedJson(answer)
 }

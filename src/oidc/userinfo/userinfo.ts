@@ -15,9 +15,9 @@ import { throwTransient } from '../../core/transient-errors.ts'
 import { Handle } from '../../database/handle.ts'
 import { signJwt, verifyAccessToken } from '../../keys/keys.ts'
 import { getTextClaim } from '../../keys/token-claims.ts'
-import { buildClaims } from '../../users/claims.ts'
 import { userinfoAudienceOf } from '../token/audience.ts'
 import { selectGrantedUser } from '../token/granted-user.sql.ts'
+import { buildUserinfoClaims, type OmittedClaims } from '../token/user-claims.ts'
 
 /** The error of a protected resource, with its challenge (RFC 6750, section 3; RFC 9449, section 7.1). */
 function createUserinfoError(
@@ -69,6 +69,13 @@ export function readAccessToken(
   return presented
 }
 
+type UserinfoResponse = {
+  answer: Record<string, unknown> | string
+  nextNonce: string | null
+  /** The claims that are left out, for the event log. */
+  omitted: { clientId: string; userId: string; claims: OmittedClaims[] }
+}
+
 /**
  * The claims that an access token gives access to: those of its scopes and those that were requested
  * individually (OIDC Core, sections 5.3 and 5.5); a JWT when the client registered a signing algorithm
@@ -81,7 +88,7 @@ export async function buildUserinfoResponse(
   tenant: string,
   presented: PresentedAccessToken,
   proof: KeyProof,
-): Promise<{ answer: Record<string, unknown> | string; nextNonce: string | null }> {
+): Promise<UserinfoResponse> {
   const { token, scheme } = presented
   const payload = await verifyAccessToken(tenant, token, [userinfoAudienceOf(tenant)]).catch((error) => {
     throwTransient(error)
@@ -106,11 +113,15 @@ export async function buildUserinfoResponse(
   })
   if (!user) throw createInvalidTokenError(tenant, scheme)
   assertClientBinding(binding, user)
-  const claims = buildClaims(user, scopes, user.claims?.userinfo)
+  const { claims, omitted } = buildUserinfoClaims(user, user, { scopes, claims: user.claims })
   const { clientId: aud, userInfoSigningAlg: alg } = user
   const answer =
     alg === null ? claims : await signJwt(tenant, 'JWT', { ...claims, iss: issuerOf(tenant), aud }, alg)
-  return { answer, nextNonce: binding.nextNonce }
+  return {
+    answer,
+    nextNonce: binding.nextNonce,
+    omitted: { claims: omitted, clientId: aud, userId: user.id },
+  }
 }
 
 /**

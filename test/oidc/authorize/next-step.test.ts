@@ -12,6 +12,7 @@ const request = (more: Partial<StepRequest> = {}): StepRequest => ({
   scopes: ['openid', 'email', 'offline_access'],
   resources: [],
   claims: null,
+  mappedClaims: [],
   requireConsent: false,
   supportedAcrs: [ACR_OTP],
   secondFactor: { isUsable: true, isRequired: false },

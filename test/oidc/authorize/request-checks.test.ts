@@ -14,6 +14,7 @@ const testClient = (more: Partial<RequestingClient> = {}): RequestingClient => (
   callbacks: ['https://rp.example.com/cb', 'com.example.app:/cb'],
   webOrigins: [],
   scopes: ['users:read'],
+  claimMappings: [],
   requirePushedRequests: false,
   requirePkce: false,
   ...more,

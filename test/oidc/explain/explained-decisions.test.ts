@@ -68,6 +68,7 @@ const clients = fc.record({
   callbacks: fc.constantFrom([REDIRECT_URI], [REDIRECT_URI, 'app:/back'], ['app:/back']),
   webOrigins: fc.constantFrom([], ['https://rp.example.com']),
   scopes: fc.constantFrom([], ['users:read', 'account']),
+  claimMappings: fc.constantFrom([], [{ scope: 'billing' }]),
   requirePushedRequests: fc.boolean(),
   requirePkce: fc.boolean(),
 })

@@ -12,6 +12,9 @@ const NEW_CLIENT = {
   backchannelLogoutUrl: 'https://app.example/logout',
   idTokenSigningAlg: 'ES384',
   idTokenClaims: true,
+  claimMappings: [
+    { claim: 'plan', source: 'appMetadata', path: '/plan', scope: 'billing', targets: ['id_token'] },
+  ],
   requirePushedRequests: true,
   requireSecondFactor: true,
   resources: ['https://api.app.example'],
@@ -21,8 +24,20 @@ const trustedDocuments = pageQuery('trustedDocuments', 'TrustedDocument', 'trust
 const registrationTokens = pageQuery('registrationTokens', 'RegistrationToken', 'registrationTokens')
 
 /** Fields with the values of enums that GraphQL spells in another way. */
-const toEnums = ({ profile, tokenEndpointAuthMethod, ...fields }: Record<string, unknown>) => ({
+const toEnums = ({
+  profile,
+  tokenEndpointAuthMethod,
+  claimMappings,
+  ...fields
+}: Record<string, unknown>) => ({
   ...fields,
+  ...(claimMappings !== undefined && {
+    claimMappings: (claimMappings as object[]).map((mapping) => ({
+      ...mapping,
+      source: 'APP_METADATA',
+      targets: ['ID_TOKEN'],
+    })),
+  }),
   ...(profile !== undefined && { profile: String(profile).toUpperCase() }),
   ...(tokenEndpointAuthMethod !== undefined && {
     tokenEndpointAuthMethod: String(tokenEndpointAuthMethod).toUpperCase(),

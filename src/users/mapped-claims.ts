@@ -1,0 +1,107 @@
+import {
+  type ClaimMapping,
+  type ClaimSource,
+  type ClaimTarget,
+  parsePointer,
+} from '../model/claim-mappings.ts'
+import { getClaimName } from '../model/profile-fields.ts'
+import { CLAIM_DEFINITIONS, type ClaimsUser } from './claims.ts'
+
+/** A user as mappings read the user. What the mappings of the client do not name is not read, and null. */
+export type MappedUser = ClaimsUser & {
+  externalId: string | null
+  userMetadata: unknown
+  appMetadata: unknown
+  /** The claims that the user agreed to share with the client besides those of scopes; null without a consent. */
+  consentedClaims: string[] | null
+}
+
+/** The mappings of a client, and whether the client gets nothing without the consent of the user. */
+export type MappingClient = { claimMappings: readonly ClaimMapping[]; requireConsent: boolean }
+
+/**
+ * The bytes that mapped claims may take, as JSON. Servers reject requests whose headers, with a token among them, exceed 8 KB;
+ * a userinfo response is no header.
+ */
+const MAX_BYTES: Record<ClaimTarget, number> = { id_token: 4096, access_token: 4096, userinfo: 16_384 }
+
+/** Mapped claims, and the names of those that are left out because the token would be too large. */
+export type MappedClaims = { claims: Record<string, unknown>; omitted: string[] }
+const NONE: MappedClaims = Object.freeze({ claims: {}, omitted: [] })
+
+/** The member of an object that a path leads to; undefined without one. Members of prototypes are none. */
+const readMember = (document: unknown, path: readonly string[]): unknown =>
+  path.reduce<unknown>(
+    (value, name) =>
+      typeof value === 'object' && value !== null && !Array.isArray(value) && Object.hasOwn(value, name)
+        ? (value as Record<string, unknown>)[name]
+        : undefined,
+    document,
+  )
+
+const readField = (user: MappedUser, field: string): unknown =>
+  field === 'id' || field === 'externalId'
+    ? user[field]
+    : CLAIM_DEFINITIONS[getClaimName(field as never)]?.resolve(user)
+
+const READERS: Record<ClaimSource, (user: MappedUser, mapping: ClaimMapping) => unknown> = {
+  user: (user, { path }) => readField(user, path as string),
+  userMetadata: (user, { path }) => readMember(user.userMetadata, parsePointer(path as string)),
+  appMetadata: (user, { path }) => readMember(user.appMetadata, parsePointer(path as string)),
+  constant: (_user, { value }) => value,
+}
+
+/** Whether a scope contains the claim, so that the consent to the scope covers it. */
+const isCovered = (claim: string, scopes: readonly string[]): boolean =>
+  Object.hasOwn(CLAIM_DEFINITIONS, claim) && scopes.includes(CLAIM_DEFINITIONS[claim]?.scope ?? '')
+
+const isGranted = ({ scope }: ClaimMapping, scopes: readonly string[]): boolean =>
+  scope === null || scopes.includes(scope)
+
+/** The claims about the user that come out with these scopes and that none of them contains, each once: users consent to them. */
+export const listMappedClaims = (mappings: readonly ClaimMapping[], scopes: readonly string[]): string[] => [
+  ...new Set(
+    mappings
+      .filter(
+        (mapping) =>
+          mapping.source !== 'constant' && isGranted(mapping, scopes) && !isCovered(mapping.claim, scopes),
+      )
+      .map(({ claim }) => claim),
+  ),
+]
+
+/**
+ * The mapped claims of a token or response. `user` is null for a token of the client itself, which has constants only. A
+ * client that asks for consent gets no claim that was mapped since: the user was not asked. Claims without a value are
+ * omitted, as are those that do not fit, in their order.
+ */
+export function buildMappedClaims(
+  { claimMappings, requireConsent }: MappingClient,
+  user: MappedUser | null,
+  scopes: readonly string[],
+  target: ClaimTarget,
+): MappedClaims {
+  if (claimMappings.length === 0) return NONE
+  const unasked = new Set(
+    requireConsent
+      ? listMappedClaims(claimMappings, scopes).filter((claim) => !user?.consentedClaims?.includes(claim))
+      : [],
+  )
+  const claims: Record<string, unknown> = {}
+  const omitted: string[] = []
+  let bytes = 0
+  for (const mapping of claimMappings) {
+    const { claim, source, targets } = mapping
+    if (!targets.includes(target) || !isGranted(mapping, scopes)) continue
+    if (source !== 'constant' && (user === null || unasked.has(claim))) continue
+    const value = READERS[source](user as MappedUser, mapping) ?? null
+    if (value === null) continue
+    const size = Buffer.byteLength(JSON.stringify({ [claim]: value }))
+    if (bytes + size > MAX_BYTES[target]) omitted.push(claim)
+    else {
+      bytes += size
+      claims[claim] = value
+    }
+  }
+  return { claims, omitted }
+}

@@ -1,0 +1,88 @@
+import { describe, expect } from 'vitest'
+import type { Scope } from '../../src/core/scopes.ts'
+import { test as base } from '../support/fixtures.ts'
+
+const mapping = (more: object = {}) => ({
+  claim: 'plan',
+  source: 'appMetadata',
+  path: '/billing/plan',
+  scope: 'billing',
+  targets: ['id_token'],
+  ...more,
+})
+
+const test = base
+  .extend('client', { scope: 'file' }, ({ newClient }) => newClient())
+  .extend(
+    'setMappings',
+    { scope: 'file' },
+    ({ rest, client }) =>
+      (claimMappings: unknown) =>
+        rest('PATCH', `/clients/${client.id}`, { claimMappings }),
+  )
+
+describe('the claim mappings of a client', () => {
+  test('are kept in their order, and removed by null', async ({ setMappings, rest, client }) => {
+    const mappings = [
+      mapping({ claim: 'https://shop.example/plan' }),
+      mapping({ claim: 'role', source: 'constant', path: null, value: 'authenticated', scope: null }),
+    ]
+    expect((await setMappings(mappings)).status).toBe(200)
+    const { body } = await rest('GET', `/clients/${client.id}`)
+    expect(body.claimMappings).toEqual([
+      { ...mappings[0], value: null },
+      { ...mappings[1], value: 'authenticated' },
+    ])
+    expect((await setMappings(null)).body.claimMappings).toEqual([])
+  })
+
+  test.for<[what: string, member: string, given: object]>([
+    ['a claim of the protocol', 'claim', mapping({ claim: 'sub' })],
+    ['a claim that identifies a session', 'claim', mapping({ claim: 'sid' })],
+    ['permissions', 'claim', mapping({ claim: 'permissions' })],
+    ['a claim that makes a logout token', 'claim', mapping({ claim: 'events' })],
+    ['a name that would set a prototype', 'claim', mapping({ claim: '__proto__' })],
+    ['an e-mail address that an application writes', 'claim', mapping({ claim: 'email' })],
+    [
+      'a verification of another address',
+      'claim',
+      mapping({ claim: 'email_verified', source: 'user', path: 'phoneNumberVerified' }),
+    ],
+    ['roles that users write', 'claim', mapping({ claim: 'roles', source: 'userMetadata' })],
+    ['groups in an access token', 'claim', mapping({ claim: 'groups', targets: ['access_token'] })],
+    ['metadata of applications without a scope', 'scope', mapping({ scope: null })],
+    ['metadata of applications with a scope that each sign-in has', 'scope', mapping({ scope: 'openid' })],
+    ['a scope of two words', 'scope', mapping({ scope: 'a b' })],
+    ['a field that does not exist', 'path', mapping({ source: 'user', path: 'roles' })],
+    ['a path that is no JSON Pointer', 'path', mapping({ path: 'billing.plan' })],
+    ['a path of six names', 'path', mapping({ path: '/a/b/c/d/e/f' })],
+    ['a constant with a path', 'path', mapping({ source: 'constant', value: 'x' })],
+    ['a constant without a value', 'value', mapping({ source: 'constant', path: null })],
+    ['a long constant', 'value', mapping({ source: 'constant', path: null, value: 'x'.repeat(1001) })],
+    ['no target', 'targets', mapping({ targets: [] })],
+  ])('reject %s', async ([, member, given], { setMappings }) => {
+    const { status, body } = await setMappings([given])
+    expect(status).toBe(400)
+    expect(body.fields).toEqual([{ field: `claimMappings.0.${member}`, description: expect.any(String) }])
+  })
+
+  test('reject a claim that is given twice for one target, and more than 50', async ({ setMappings }) => {
+    expect(await setMappings([mapping(), mapping({ scope: 'other' })])).toMatchObject({
+      status: 400,
+      body: { fields: [{ field: 'claimMappings.1.claim' }] },
+    })
+    expect((await setMappings([mapping(), mapping({ targets: ['userinfo'] })])).status).toBe(200)
+    const many = Array.from({ length: 51 }, (_, index) => mapping({ claim: `plan${index}` }))
+    expect((await setMappings(many)).body.fields).toMatchObject([{ field: 'claimMappings' }])
+  })
+
+  test('are set only by callers who may read what they give', async ({ client, rest }) => {
+    const set = (scopes: Scope[], source: object) =>
+      rest('PATCH', `/clients/${client.id}`, { claimMappings: [mapping(source)] }, { scopes })
+    expect((await set(['clients:read', 'clients:write'], {})).status).toBe(403)
+    expect((await set(['clients:read', 'clients:write', 'users:read'], {})).status).toBe(403)
+    expect(
+      (await set(['clients:read', 'clients:write', 'users:read'], { source: 'userMetadata' })).status,
+    ).toBe(200)
+  })
+})
