@@ -31,6 +31,10 @@ const withoutUnusedModules: Plugin = {
 const FIRST_MODULES =
   /\/console\/src\/(api\/|auth\/|config|shell\/(?!box|shortcuts|tenant-switcher)|parts\/(avatar|copied-text|live-events|notices|skeleton|time)\.)/
 
+/** The editor of the API screen, and the schema that it knows. */
+const EDITOR_MODULES =
+  /node_modules[\\/](@codemirror|@lezer|@marijn|cm6-graphql|crelt|debounce-promise|graphql|graphql-language-service|nullthrows|style-mod|vscode-languageserver-types|w3c-keyname)[\\/]|\/schema\.graphql/
+
 export default defineConfig({
   // The server has the files of all tenants here; their names have a hash of the content.
   base: '/assets/console/',
@@ -50,6 +54,7 @@ export default defineConfig({
         // One file of what the first screen needs compresses better than two. The other packages come when they are needed.
         codeSplitting: {
           groups: [
+            { name: 'editor', test: EDITOR_MODULES },
             { name: 'vendor', test: /node_modules[\\/](?!graphql-ws|dpop|swagger-ui-dist)/ },
             { name: 'first', test: FIRST_MODULES },
           ],

@@ -168,10 +168,7 @@ const tenant = createRoute({
 const api = createRoute({
   getParentRoute: () => root,
   path: '/api',
-  validateSearch: (search: Record<string, unknown>): { query?: string; variables?: string } => ({
-    query: readText(search, 'query'),
-    variables: readText(search, 'variables'),
-  }),
+  validateSearch: readTexts,
   component: lazyRouteComponent(() => import('./screens/api/api-screen.tsx'), 'ApiScreen'),
 })
 

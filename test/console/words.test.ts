@@ -9,9 +9,9 @@ import type { Json } from '../support/json.ts'
 const TRANSLATED: Record<string, number> = { t: 0, tCount: 2, tNodes: 0 }
 /** The attributes that people see or hear. */
 const VISIBLE = new Set(['title', 'label', 'hint', 'placeholder', 'alt', 'aria-label', 'data-label'])
-/** Names and notations, which are the same in all languages. */
+/** Names and notations, which are the same in all languages, and keys of the texts of CodeMirror. */
 const NAMES =
-  /^(✕|API|CSV|NDJSON|GraphQL|curl|OAuth 2\.0|OpenID Connect|FAPI 2\.0|Ctrl (K|Enter)|https:\/\/|user_…|\w+\.\w+|[\d.]+)$/
+  /^(✕|API|CSV|NDJSON|GraphQL|curl|OAuth 2\.0|OpenID Connect|FAPI 2\.0|Ctrl (K|Enter)|https:\/\/|user_…|\w+\.\w+|[\d.]+|((Unf|F)old line|No diagnostics))$/
 /** A text of more than one word, or the beginning of one. */
 const SENTENCE = /^[A-Z][a-z]+ \S*[a-z]/
 

@@ -1,3 +1,4 @@
+import type { Locator } from 'playwright-core'
 import { describe, expect } from 'vitest'
 import { updateSettings } from '../../src/tenants/settings.ts'
 import { noBrowser, ORIGIN } from '../support/browser.ts'
@@ -64,35 +65,78 @@ describe.skipIf(noBrowser)('the console', () => {
 
   test('sends a document with the token of the administrator, and keeps what is typed', async ({
     acme,
+    newPerson,
     openConsole,
   }) => {
-    const { page } = await openConsole('admin', '/users')
+    const { page, errors } = await openConsole('admin', '/users')
     await page.getByRole('button', { name: 'run', exact: true }).click()
     await page.getByRole('heading', { name: 'API' }).waitFor(SHOWN)
-    expect(await page.getByLabel('Document').inputValue()).toContain('query usersScreenQuery')
+    const [text, variables, result] = ['Document', 'Variables', 'Result'].map((name) =>
+      page.getByRole('textbox', { name }),
+    ) as [Locator, Locator, Locator]
+    await expect.poll(() => text.textContent(), SHOWN).toContain('query usersScreenQuery')
+    // As a person does: `fill` edits the element.
+    const replace = async (field: Locator, entered: string) => {
+      await field.focus()
+      for (const key of ['Control+A', 'Delete']) await page.keyboard.press(key)
+      await page.keyboard.type(entered)
+    }
     const sent: string[] = []
     await page.route(/graphql$/, async (route) => {
       sent.push(route.request().postData() ?? '')
       await page.waitForTimeout(200)
       await route.continue()
     })
-    await page.getByLabel('Document').focus()
+    await text.focus()
     await page.keyboard.press('Control+End')
-    await page.keyboard.type('# typed')
+    await page.keyboard.type('# typed?')
     for (const key of ['Control', 'Enter', 'Enter']) await page.keyboard.down(key)
     for (const key of ['Enter', 'Control']) await page.keyboard.up(key)
     await page.keyboard.press('Control+Enter')
-    await expect.poll(() => page.getByLabel(/^Result/).inputValue(), SHOWN).toContain('"totalSize"')
+    await expect.poll(() => result.textContent(), SHOWN).toContain('"totalSize"')
     await page.waitForURL(/%23\+typed/)
-    expect(sent).toEqual([expect.stringContaining('# typed')])
+    expect(sent).toEqual([expect.stringContaining('# typed?')])
     await page.keyboard.type(', on')
-    expect(await page.getByLabel('Document').inputValue()).toMatch(/# typed, on$/)
+    expect(await text.textContent()).toMatch(/# typed\?, on$/)
     await page.unrouteAll({ behavior: 'wait' })
-    await page.getByLabel('Variables').fill('{')
+    await replace(variables, '[')
     await page.getByRole('button', { name: 'Send' }).click()
     await page.getByText('The variables are not valid JSON').waitFor()
-    expect(await page.getByLabel('Variables').inputValue()).toBe('{')
-    for (const path of ['/api', '/keys']) {
+    await replace(variables, '{}')
+    // Completion, marks of errors and the documentation know the schema.
+    await replace(text, '{ viewer { us')
+    await page.keyboard.press('Control+Space')
+    await page.getByRole('option', { name: /^user/ }).first().click(SHOWN)
+    await page.keyboard.type(' { nothing } } }')
+    await expect
+      .poll(async () => {
+        await page.keyboard.press('F8')
+        return page.getByText('Cannot query field "nothing" on type "User"').count()
+      }, SHOWN)
+      .toBeGreaterThan(0)
+    await replace(text, '{ viewer { eventPosition } }')
+    for (const key of ['Home', 'Control+ArrowRight', 'Control+ArrowRight', 'F1'])
+      await page.keyboard.press(key)
+    await page.waitForURL(/doc=Query\.viewer/)
+    await page.getByLabel('Search types and fields').fill('lockUser')
+    await page.getByRole('link', { name: 'Mutation.lockUser' }).click()
+    await page.getByRole('link', { name: 'LockUserInput!' }).first().waitFor()
+    // A subscription goes on until it is stopped; of several operations, one is chosen.
+    await replace(text, 'query A { viewer { scopes } } subscription B { events { type } }')
+    await page.getByLabel('Operation').selectOption('B')
+    await page.getByRole('button', { name: 'Send' }).click()
+    await page.getByRole('button', { name: 'Stop' }).waitFor(SHOWN)
+    const seeNewUser = async () => {
+      await newPerson()
+      return result.textContent()
+    }
+    await expect.poll(seeNewUser, SHOWN).toContain('USER_CREATED')
+    await page.getByRole('button', { name: 'Stop' }).click()
+    await page.getByRole('link', { name: 'History' }).click()
+    await page.getByRole('button', { name: /usersScreenQuery/ }).click()
+    await expect.poll(() => text.textContent(), SHOWN).toContain('usersScreenQuery')
+    expect(errors).toEqual([])
+    for (const path of ['/api', '/api?panel=docs&doc=User', '/keys']) {
       await page.goto(`${ORIGIN}/${acme}/console${path}`)
       await page.getByRole('heading', { level: 1 }).waitFor()
       await assertAccessible(page, path)

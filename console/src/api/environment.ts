@@ -23,7 +23,8 @@ const KEPT_QUERIES = 30
 /** The parameters of a request: a document or the id of one. */
 type Params = { query?: string; documentId?: string; operationName?: string; variables: object }
 
-async function send(params: Params): Promise<GraphQLResponse> {
+/** Sends a document. Throws ApiError when there is no result. */
+export async function executeDocument(params: Params): Promise<GraphQLResponse> {
   const response = await fetchWithToken(GRAPHQL_URL, {
     method: 'POST',
     headers: { 'content-type': 'application/json', accept: 'application/graphql-response+json' },
@@ -41,10 +42,6 @@ async function send(params: Params): Promise<GraphQLResponse> {
   })) as GraphQLResponse
 }
 
-/** Sends a document. Throws ApiError when there is no result. */
-export const executeDocument = (query: string, variables: object): Promise<GraphQLResponse> =>
-  send({ query, variables })
-
 /** Whether the server does not have a document: it is of another build. */
 const isUnknownDocument = (errors: unknown): boolean =>
   Array.isArray(errors) && errors[0]?.extensions?.code === 'DOCUMENT_NOT_FOUND'
@@ -58,11 +55,11 @@ async function executeById(id: string, operationName: string, variables: object)
   if (preloads) preloadDocumentTexts()
   preloads = false
   if (!sendsTexts) {
-    const result = await send({ documentId: id, operationName, variables })
+    const result = await executeDocument({ documentId: id, operationName, variables })
     if (!isUnknownDocument((result as Answer).errors)) return result
     sendsTexts = true
   }
-  return executeDocument(await loadDocumentText(id), variables)
+  return executeDocument({ query: await loadDocumentText(id), variables })
 }
 
 type Answer = {
@@ -111,7 +108,7 @@ let running = 0
  * The WebSocket of all subscriptions, which the first one opens. A browser has six connections to a server over HTTP/1.1, so
  * that event streams of a few tabs would leave none for requests.
  */
-const getStreams = (): Promise<Client> => {
+export const getStreams = (): Promise<Client> => {
   streams ??= import('graphql-ws').then(({ createClient }) =>
     createClient({
       url: GRAPHQL_URL.replace(/^http/, 'ws'),

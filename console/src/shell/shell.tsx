@@ -39,8 +39,14 @@ const TenantSwitcher = lazy(() =>
 )
 const Shortcuts = lazy(() => import('./shortcuts.tsx').then(({ Shortcuts }) => ({ default: Shortcuts })))
 
-const isTyping = ({ target }: KeyboardEvent): boolean =>
-  target instanceof HTMLElement && target.closest('input, select, textarea, dialog') !== null
+const isTyping = (event: KeyboardEvent): boolean => {
+  // The editors of the API screen are in a shadow tree.
+  const [target] = event.composedPath()
+  return (
+    target instanceof HTMLElement &&
+    target.closest('input, select, textarea, dialog, [contenteditable]') !== null
+  )
+}
 
 /** The dialog that a key has opened. */
 function useKeys() {

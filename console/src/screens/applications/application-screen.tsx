@@ -19,6 +19,7 @@ import { EventList } from '../log/event-list.tsx'
 import { ApplicationSecrets } from './application-secrets.tsx'
 import { ApplicationSessions } from './application-sessions.tsx'
 import './applications.css'
+import '../../parts/tabs.css'
 import { t } from '../../words/words.ts'
 import { ApplicationSettings, type ClientForm, KindChange } from './application-settings.tsx'
 import {

@@ -1,3 +1,4 @@
+import '../../parts/tabs.css'
 import './users.css'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { useDeferredValue } from 'react'
