@@ -21,6 +21,8 @@ export const ID_PREFIXES = [
   'event',
   'regtoken',
   'invitation',
+  'organization',
+  'membership',
   'bulkjob',
   'trusteddoc',
 ] as const

@@ -12,6 +12,9 @@ const FIELD_BY_CONSTRAINT: Record<string, string> = {
   IdentityProvider_pkey: 'id',
   IdpUser_user_idp_key: 'idpId',
   IdpUser_external_key: 'externalId',
+  Organization_slug_key: 'slug',
+  Organization_externalId_key: 'externalId',
+  Membership_user_key: 'userId',
 }
 
 type DriverCause = { constraint?: { index?: string }; originalCode?: string; kind?: string }

@@ -5,6 +5,7 @@ export type NewEvent = {
   type: EventType
   userId?: string | null
   sessionId?: string | null
+  organizationId?: string | null
   subjectIds?: string[]
   changedFields?: string[]
   detail?: object | null
@@ -35,15 +36,14 @@ export function createEvent<Type extends EventType>(
   about: About<Type> | null,
   ...[detail]: null extends EventDetail<Type> ? [EventDetail<Type>?] : [EventDetail<Type>]
 ): NewEvent {
-  const { userId, sessionId, changedFields, addressHash, ...others } = (about ?? {}) as Record<
-    string,
-    unknown
-  >
+  const { userId, sessionId, organizationId, changedFields, addressHash, ...others } = (about ??
+    {}) as Record<string, unknown>
   const names = EVENTS[type].subjects.map((name) => name.replace('?', ''))
   return {
     type,
     userId: userId as string | null | undefined,
     sessionId: sessionId as string | null | undefined,
+    organizationId: organizationId as string | null | undefined,
     subjectIds: names.flatMap((name) => (others[name] as string | string[] | null | undefined) ?? []),
     changedFields: changedFields as string[] | undefined,
     addressHash: addressHash as Buffer | undefined,

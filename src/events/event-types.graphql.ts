@@ -144,7 +144,7 @@ builder.objectRef<LogEvent>('AuditEvent').implement({
   interfaces: [EventInterface],
   fields: (t) => ({
     subjectIds: t.idList({
-      description: 'Ids of its subjects: the user, the session, then other objects.',
+      description: 'Ids of its subjects: the user, the session, the organization, then other objects.',
       resolve: getSubjectIds,
     }),
     ...buildObjectFields(t as never, { changedFields, detail }),

@@ -22,6 +22,7 @@ function toEventBody(event: LogEvent): z.input<typeof EventShape> {
     deviceId: event.deviceId,
     userId: event.userId,
     sessionId: event.sessionId,
+    organizationId: event.organizationId,
     subjectIds: getSubjectIds(event),
     changedFields: event.changedFields,
     detail: event.detail,

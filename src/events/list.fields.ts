@@ -60,7 +60,11 @@ const actorId = text(200)
   .refine(isActorId, 'is not the id of a user or a client')
   .meta({ pattern: createIdPattern(...ACTOR_PREFIXES) })
 
-const SUBJECT_COLUMNS: Record<string, string> = { user: '"userId"', session: '"sessionId"' }
+const SUBJECT_COLUMNS: Record<string, string> = {
+  user: '"userId"',
+  session: '"sessionId"',
+  organization: '"organizationId"',
+}
 
 /** Which events a list is about. An index begins with each of the columns. */
 export const EVENT_FILTER = defineFilter({
@@ -74,7 +78,7 @@ export const EVENT_FILTER = defineFilter({
     shape: asId(requiredText(200)),
     column: (id: string) => SUBJECT_COLUMNS[readIdPrefix(id) ?? ''] ?? '"subjectIds"[1]',
     description:
-      'Only events with this subject: a user, a session, or the object that the event is about, such as a client, credential or grant.',
+      'Only events with this subject: a user, a session, an organization, or the object that the event is about, such as a client, credential or grant.',
     example: 'user_01k7r3m8wxe4gbr5v2c9t6hznq',
   },
   actorId: {
@@ -152,8 +156,11 @@ export const EventShape = z
     sessionId: createIdShape('session')
       .nullable()
       .meta({ description: 'The session that it is about.', example: null }),
+    organizationId: createIdShape('organization')
+      .nullable()
+      .meta({ description: 'The organization that it is about.', example: null }),
     subjectIds: z.array(z.string()).meta({
-      description: 'Ids of its subjects: the user, the session, then other objects.',
+      description: 'Ids of its subjects: the user, the session, the organization, then other objects.',
       example: ['user_01k7r3m8wxe4gbr5v2c9t6hznq'],
     }),
     changedFields: z

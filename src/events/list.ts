@@ -29,7 +29,8 @@ export function createEventMatcher(filter: {
   const isFrom = ip && createNetworkMatcher(ip)
   return (event) =>
     (!wanted || wanted.has(event.type)) &&
-    (!subjectId || [event.userId, event.sessionId, event.subjectIds[0]].includes(subjectId)) &&
+    (!subjectId ||
+      [event.userId, event.sessionId, event.organizationId, event.subjectIds[0]].includes(subjectId)) &&
     (!isFrom || isFrom(event.ip))
 }
 
@@ -111,6 +112,6 @@ export async function listEvents(ctx: Ctx, args: ListArgs): Promise<Page<LogEven
   }
 }
 
-/** The ids of all subjects of an event: the user, the session, then the others. */
-export const getSubjectIds = ({ userId, sessionId, subjectIds }: LogEvent): string[] =>
-  [userId, sessionId, ...subjectIds].filter((id) => id !== null)
+/** The ids of all subjects of an event: the user, the session, the organization, then the others. */
+export const getSubjectIds = ({ userId, sessionId, organizationId, subjectIds }: LogEvent): string[] =>
+  [userId, sessionId, organizationId, ...subjectIds].filter((id) => id !== null)

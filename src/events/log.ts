@@ -29,6 +29,7 @@ export function createEventRow(ctx: Ctx, event: NewEvent): object {
     requestId: ctx.requestId,
     userId: event.userId ?? null,
     sessionId: event.sessionId ?? null,
+    organizationId: event.organizationId ?? null,
     subjectIds: event.subjectIds ?? [],
     changedFields: event.changedFields ?? [],
     detail: event.detail ?? null,

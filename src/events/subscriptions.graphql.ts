@@ -40,11 +40,13 @@ function toLogEvent(followed: Followed): LogEvent {
   const position = encodePosition(followed.gap)
   const noActor = { actorTenantId: null, actorUserId: null, actorClientId: null }
   const noRequest = { ip: null, deviceId: null, requestId: null }
-  const noSubject = { userId: null, sessionId: null, subjectIds: [], changedFields: [], detail: null }
+  const noSubject = { userId: null, sessionId: null, organizationId: null, subjectIds: [] }
   return {
     ...noActor,
     ...noRequest,
     ...noSubject,
+    changedFields: [],
+    detail: null,
     id: `${GAP_TYPE}:${position}`,
     type: GAP_TYPE,
     position,

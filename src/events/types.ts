@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { JOIN_WAYS } from '../model/join-ways.ts'
 import { PROVIDER_CAUSE_NAMES } from '../model/provider-causes.ts'
 import {
   by,
@@ -236,6 +237,23 @@ export const EVENTS = {
     ['userId'],
     z.strictObject({ roles: z.string() }),
   ),
+  'organization.created': event('An organization was created.', ['organizationId']),
+  'organization.updated': event('An organization changed.', ['organizationId']),
+  'organization.deleted': event(
+    'An organization was deleted, with so many memberships.',
+    ['organizationId'],
+    z.strictObject({ members: z.int() }),
+  ),
+  'membership.created': event(
+    'A user became a member of an organization.',
+    ['userId', 'organizationId', 'membershipId'],
+    z.strictObject({ joinedVia: z.enum(JOIN_WAYS) }),
+  ),
+  'membership.deleted': event('A membership ended: the user is no member of the organization any more.', [
+    'userId',
+    'organizationId',
+    'membershipId',
+  ]),
   'bulk_job.started': event(
     'A change of so many users was started. Each change has events of its own, with the request id of this one.',
     ['bulkJobId', 'clientId?'],

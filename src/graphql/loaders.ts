@@ -1,6 +1,14 @@
 import DataLoader from 'dataloader'
 import type { Db } from '../database/handle.ts'
-import type { Client, Credential, IdpUser, Session, User } from '../generated/prisma/client.ts'
+import type {
+  Client,
+  Credential,
+  IdpUser,
+  Membership,
+  Organization,
+  Session,
+  User,
+} from '../generated/prisma/client.ts'
 
 /** Reads the rows of a tenant that exist, in any order. */
 type ReadByIds<Row> = (db: Db, ids: string[]) => Promise<Row[]>
@@ -16,6 +24,10 @@ const readClients: ReadByIds<Client> = (db, ids) => db.prisma.client.findMany({ 
 const readCredentials: ReadByIds<Credential> = (db, ids) =>
   db.prisma.credential.findMany({ where: byIds(db, ids) })
 const readIdpUsers: ReadByIds<IdpUser> = (db, ids) => db.prisma.idpUser.findMany({ where: byIds(db, ids) })
+const readOrganizations: ReadByIds<Organization> = (db, ids) =>
+  db.prisma.organization.findMany({ where: byIds(db, ids) })
+const readMemberships: ReadByIds<Membership> = (db, ids) =>
+  db.prisma.membership.findMany({ where: byIds(db, ids) })
 
 /**
  * Loads rows of one tenant by id, batched within a tick; null for a missing row. The rule of the object type controls
@@ -48,6 +60,14 @@ export class Loaders {
 
   get idpUser(): DataLoader<string, IdpUser | null> {
     return this.over(readIdpUsers)
+  }
+
+  get organization(): DataLoader<string, Organization | null> {
+    return this.over(readOrganizations)
+  }
+
+  get membership(): DataLoader<string, Membership | null> {
+    return this.over(readMemberships)
   }
 
   /** Returns a loader that calls `read`; the same loader for the same function. */

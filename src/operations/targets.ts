@@ -24,6 +24,8 @@ const KINDS = {
   sessionId: withPrefix('session'),
   credentialId: withPrefix('cred', 'credential'),
   invitationId: withPrefix('invitation'),
+  organizationId: withPrefix('organization'),
+  membershipId: withPrefix('membership'),
   registrationTokenId: withPrefix('regtoken', 'registration token'),
   bulkJobId: withPrefix('bulkjob', 'bulk job'),
   trustedDocumentId: withPrefix('trusteddoc', 'registered document'),

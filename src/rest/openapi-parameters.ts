@@ -24,6 +24,8 @@ const PATH_PARAMETERS: Record<string, { shape: z.ZodType; description: string }>
   registrationTokenId: { shape: createIdShape('regtoken'), description: 'Id of the registration token.' },
   trustedDocumentId: { shape: createIdShape('trusteddoc'), description: 'Id of the registered document.' },
   invitationId: { shape: createIdShape('invitation'), description: 'Id of the invitation.' },
+  organizationId: { shape: createIdShape('organization'), description: 'Id of the organization.' },
+  membershipId: { shape: createIdShape('membership'), description: 'Id of the membership.' },
   bulkJobId: { shape: createIdShape('bulkjob'), description: 'Id of the bulk job.' },
   idpId: {
     shape: z.string().meta({ example: 'google', pattern: IDP_ID_PATTERN }),

@@ -25,6 +25,7 @@ const TAGS: Record<string, string | undefined> = {
   passcodes: 'One-time passcodes by e-mail and text message.',
   idps: 'Identity providers, and the linked identities of users.',
   idp_tokens: 'Tokens of identity providers that are kept for users.',
+  organizations: 'Organizations, the customers of the tenant, and their members.',
   clients: findDescription('Client'),
   tenant: 'Settings and signing keys of the tenant.',
   events: 'The event log.',

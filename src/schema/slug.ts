@@ -20,9 +20,14 @@ const RESERVED_SLUGS: ReadonlySet<string> = new Set([
 export const isSlug = (value: string): boolean =>
   value.length <= SLUG_MAX_LENGTH && SLUG_SYNTAX.test(value) && !RESERVED_SLUGS.has(value)
 
-export const slug = z
+/** The short name of an object in URLs. */
+export const slugText = z
   .string('must be a string')
   .max(SLUG_MAX_LENGTH, `must have at most ${SLUG_MAX_LENGTH} characters`)
   .regex(SLUG_SYNTAX, 'must be lower-case letters, digits and single hyphens between them')
+  .meta({ pattern: SLUG_SYNTAX.source })
+
+/** The slug of a tenant. */
+export const slug = slugText
   .refine((value) => !RESERVED_SLUGS.has(value), 'is reserved')
   .meta({ pattern: `^(?!(?:${[...RESERVED_SLUGS].join('|')})$)${SLUG_SYNTAX.source.slice(1)}` })

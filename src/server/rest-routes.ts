@@ -13,6 +13,7 @@ import { invitationOperations } from '../invitations/invitations.operations.ts'
 import { keyOperations } from '../keys/key-rotation.operations.ts'
 import { lookupOperations } from '../lookup/lookup.operations.ts'
 import { explanationOperations } from '../oidc/explain/explain-sign-in.operations.ts'
+import { organizationOperations } from '../organizations/organizations.operations.ts'
 import { passcodeOperations } from '../passcodes/passcodes.operations.ts'
 import { signInLimitOperations } from '../passcodes/sign-in-limits.operations.ts'
 import { registrationTokenOperations } from '../registration/registration-tokens.operations.ts'
@@ -39,6 +40,7 @@ export const restRoutes: readonly RestRoute[] = [
   ...idpUserOperations,
   ...consentOperations,
   ...invitationOperations,
+  ...organizationOperations,
   ...registrationTokenOperations,
   ...clientOperations,
   ...tenantCreationOperations,

@@ -17,6 +17,8 @@ const NESTED: Record<string, string> = {
   credentials: '{ nodes { id } }',
   idpUsers: '{ nodes { id } }',
   consents: '{ nodes { clientId } }',
+  memberships: '{ nodes { id } }',
+  organizations: '{ nodes { slug } }',
 }
 /** Fields that are read with a management scope only. */
 const MANAGED: Record<string, string> = {

@@ -22,7 +22,7 @@ function findField(operationId: string): string | null {
   const root = [operationId, object].find((name) => names.includes(name))
   if (root) return root
   const [, type = 'User', nested = ''] =
-    /^(?:get|list)(User|Tenant)?(.*?)(?:BySlug)?$/.exec(operationId) ?? []
+    /^(?:get|list)(User|Tenant|Organization)?(.*?)(?:BySlug)?$/.exec(operationId) ?? []
   const field = lowerFirst(nested)
   return field in (schema.getType(type) as GraphQLObjectType).getFields() ? `${type}.${field}` : null
 }

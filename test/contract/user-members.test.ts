@@ -58,6 +58,8 @@ describe('the members of a user', () => {
     'credentials',
     'idpUsers',
     'consents',
+    'memberships',
+    'organizations',
     'deletion',
     'signInLimits',
   ]

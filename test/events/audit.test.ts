@@ -252,7 +252,7 @@ describe('the event log', () => {
           )
           expect(event.actorUserId).toBe(as === 'user' ? fixture.userId : null)
           expect(
-            [event.userId, event.sessionId, ...event.subjectIds].some(Boolean) ||
+            [event.userId, event.sessionId, event.organizationId, ...event.subjectIds].some(Boolean) ||
               /^tenant\./.test(event.type),
           ).toBe(true)
           for (const value of PERSONAL_DATA) expect(JSON.stringify(event)).not.toContain(value)

@@ -75,6 +75,8 @@ const DETAILS: { [Type in EventType as null extends EventDetail<Type> ? never : 
   'credential.counter_decreased': { from: 5, to: 4 },
   'invitation.created': { roles: '' },
   'invitation.failed': { reason: 'delivery' },
+  'organization.deleted': { members: 3 },
+  'membership.created': { joinedVia: 'invitation' },
   'idp.tested': { succeeded: false },
   'idp.deleted': { links: 3 },
   'idpuser.link_failed': { reason: 'taken' },

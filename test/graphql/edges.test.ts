@@ -25,6 +25,11 @@ const CREATIONS: Record<string, Creation> = {
     list: 'invitations',
     input: (count) => ({ email: `guest${count}@edges.example` }),
   },
+  createOrganization: {
+    edge: 'organizationEdge',
+    list: 'organizations',
+    input: (count) => ({ slug: `edge-${count}`, name: `Organization ${count}` }),
+  },
   createRegistrationToken: {
     edge: 'registrationTokenEdge',
     list: 'registrationTokens',

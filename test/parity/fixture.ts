@@ -5,6 +5,8 @@ import { newId } from '../../src/core/crypto.ts'
 import { listInboxMessages } from '../../src/delivery/inbox.ts'
 import { createIdentityProvider } from '../../src/idps/idps.ts'
 import { createInvitation } from '../../src/invitations/invitations.ts'
+import { createMembership } from '../../src/organizations/memberships.ts'
+import { createOrganization } from '../../src/organizations/organizations.ts'
 import { sendPasscode } from '../../src/passcodes/send-passcode.ts'
 import { createRegistrationToken } from '../../src/registration/registration-tokens.ts'
 import { startSession } from '../../src/sessions/sessions.ts'
@@ -32,6 +34,10 @@ export type Fixture = {
   idpId: string
   registrationTokenId: string
   invitationId: string
+  organizationId: string
+  membershipId: string
+  /** A user who is no member. */
+  otherUserId: string
   bulkJobId: string
   trustedDocumentId: string
   /** A passcode that was sent to EMAIL. */
@@ -52,7 +58,7 @@ export async function createFixture(upstream: Upstream): Promise<Fixture> {
     address: { locality: 'London' },
     appMetadata: { plan: 'pro' },
   })
-  await createUser(ctx, { name: 'Bob', email: 'bob@parity.example' })
+  const other = await createUser(ctx, { name: 'Bob', email: 'bob@parity.example' })
   const { client } = await createClient(createPlatformCtx(tenant), {
     name: 'Shop',
     appType: 'web',
@@ -101,6 +107,8 @@ export async function createFixture(upstream: Upstream): Promise<Fixture> {
   const sentAt = new Date(Date.now() - 60_000)
   const input = { email: 'guest@parity.example', roles: ['support'] }
   const invitation = await createInvitation(ctx, input, sentAt)
+  const organization = await createOrganization(ctx, { name: 'Acme', slug: 'acme' })
+  const membership = await createMembership(ctx, organization.id, { userId: user.id })
   const bulkJob = await bulkUpdateUsers(ctx, { action: 'unlock', userIds: [user.id] })
   await sendPasscode(ctx, 'email', { to: EMAIL })
   const code = /\b\d{6}\b/.exec(listInboxMessages(EMAIL)[0]?.body ?? '')?.[0] ?? ''
@@ -116,6 +124,9 @@ export async function createFixture(upstream: Upstream): Promise<Fixture> {
     idpId: 'acme',
     registrationTokenId: registrationToken.id,
     invitationId: invitation.id,
+    organizationId: organization.id,
+    membershipId: membership.id,
+    otherUserId: other.id,
     bulkJobId: bulkJob.id,
     trustedDocumentId: await registerDocument(tenant, client.id),
     code,

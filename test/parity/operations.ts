@@ -8,6 +8,7 @@ import { EXPLANATION_OPERATIONS } from './operations/explanations.ts'
 import { IDENTITY_PROVIDER_OPERATIONS } from './operations/identity-providers.ts'
 import { INVITATION_OPERATIONS } from './operations/invitations.ts'
 import { LOOKUP_OPERATIONS } from './operations/lookup.ts'
+import { ORGANIZATION_OPERATIONS } from './operations/organizations.ts'
 import { PASSCODE_OPERATIONS } from './operations/passcodes.ts'
 import { SESSION_OPERATIONS } from './operations/sessions.ts'
 import { TENANT_OPERATIONS } from './operations/tenants.ts'
@@ -23,6 +24,7 @@ export const OPERATIONS: Record<string, Call[]> = {
   ...CLIENT_OPERATIONS,
   ...CONSENT_OPERATIONS,
   ...INVITATION_OPERATIONS,
+  ...ORGANIZATION_OPERATIONS,
   ...TENANT_OPERATIONS,
   ...LOOKUP_OPERATIONS,
   ...EXPLANATION_OPERATIONS,

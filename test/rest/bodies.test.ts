@@ -17,7 +17,8 @@ const test = base.extend('pathOf', { scope: 'file' }, async ({ create, rest, new
     201,
   )
   if (!create) throw new Error('no fixtures')
-  const ids: Record<string, string> = { clientId, userId, idpId }
+  const { id: organizationId } = await create('/organizations', { name: 'x', slug: 'bodies' })
+  const ids: Record<string, string> = { clientId, userId, idpId, organizationId }
   return (path: string) => path.replaceAll(/:(\w+)/g, (_all, name: string) => ids[name] ?? name)
 })
 

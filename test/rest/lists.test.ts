@@ -1,5 +1,6 @@
 import { describe, expect } from 'vitest'
 import { bulkUpdateUsers } from '../../src/bulk/bulk-jobs.ts'
+import { createOrganization } from '../../src/organizations/organizations.ts'
 import type { RestRoute } from '../../src/rest/route.ts'
 import { restRoutes } from '../../src/server/rest-routes.ts'
 import { createUser } from '../../src/users/users.ts'
@@ -146,7 +147,13 @@ describe('every list', () => {
       const job = path.includes(':bulkJobId')
         ? await bulkUpdateUsers(ctx, { action: 'lock', userIds: [id] })
         : null
-      const target = path.replace(':userId', id).replace(':bulkJobId', job?.id ?? '')
+      const organization = path.includes(':organizationId')
+        ? await createOrganization(ctx, { name: 'Acme', slug: 'lists' })
+        : null
+      const target = path
+        .replace(':userId', id)
+        .replace(':bulkJobId', job?.id ?? '')
+        .replace(':organizationId', organization?.id ?? '')
       const read = (query: string) =>
         rest('GET', `${target}${query}`, undefined, { tenant: owner, token: bearer })
       const byCursor = route.paged === 'by-cursor'

@@ -13,6 +13,7 @@ const BODIES: Record<string, object> = {
   addIdpUser: { externalId: 'x' },
   linkIdpUser: { idToken: 'x' },
   setUserRoles: { roles: [] },
+  createMembership: { userId: UNKNOWN_IDS.userId },
   registerTrustedDocuments: { documents: [{ documentId: 'a', text: '{ __typename }' }] },
 }
 

@@ -61,6 +61,7 @@ const test = base
     const { id: clientId } = await create('/clients', { name: 'x', appType: 'web', type: 'login' })
     const { id: userId } = await create('/users')
     await create('/idps', { id: 'up', type: 'google', name: 'x' })
+    const { id: organizationId } = await create('/organizations', { slug: 'up', name: 'x' })
     const ownToken = await ownTokenFor(tenant, userId, spa.id)
 
     // The provider has no clientId, which is an error that is found after the URL has been validated.
@@ -106,6 +107,11 @@ const test = base
         return rest('POST', '/idps', { id: `up-${count}`, type: 'google', name: 'x', ...fields })
       },
       UpdateIdentityProviderInput: (fields) => rest('PATCH', '/idps/up', fields),
+      CreateOrganizationInput: (fields) => {
+        count += 1
+        return rest('POST', '/organizations', { slug: `up-${count}`, name: 'x', ...fields })
+      },
+      UpdateOrganizationInput: (fields) => rest('PATCH', `/organizations/${organizationId}`, fields),
       LinkIdpUserInput: linkIdpUser,
       LinkViewerIdpUserInput: linkIdpUser,
       UpdateTenantSettingsInput: (fields) => rest('PATCH', '/settings', fields),

@@ -20,6 +20,8 @@ import { addIdpUser } from '../../src/idps/idp-links.ts'
 import { createIdentityProvider } from '../../src/idps/idps.ts'
 import { createInvitation } from '../../src/invitations/invitations.ts'
 import { issueAccessToken } from '../../src/oidc/token/access-tokens.ts'
+import { createMembership } from '../../src/organizations/memberships.ts'
+import { createOrganization } from '../../src/organizations/organizations.ts'
 import { createRegistrationToken } from '../../src/registration/registration-tokens.ts'
 import { endSession, startSession } from '../../src/sessions/sessions.ts'
 import { setUserRoles } from '../../src/users/roles.ts'
@@ -49,6 +51,8 @@ export type PopulatedTenant = {
   idpUserId: string
   registrationTokenId: string
   invitationId: string
+  organizationId: string
+  membershipId: string
   bulkJobId: string
   trustedDocumentId: string
   email: string
@@ -65,6 +69,8 @@ export type Ids = Pick<
   | 'idpId'
   | 'registrationTokenId'
   | 'invitationId'
+  | 'organizationId'
+  | 'membershipId'
   | 'bulkJobId'
   | 'trustedDocumentId'
 > &
@@ -79,6 +85,8 @@ export const UNKNOWN_IDS: Ids = {
   idpId: 'nobody',
   registrationTokenId: 'regtoken_01m7xeb1sbendby702xerkqv3p',
   invitationId: 'invitation_01m7xeb1sbendby702xerkqv3p',
+  organizationId: 'organization_01m7xeb1sbendby702xerkqv3p',
+  membershipId: 'membership_01m7xeb1sbendby702xerkqv3p',
   bulkJobId: 'bulkjob_01m7xeb1sbendby702xerkqv3p',
   trustedDocumentId: 'trusteddoc_01m7xeb1sbendby702xerkqv3p',
 }
@@ -123,6 +131,8 @@ async function populateTenant(tenant: string): Promise<PopulatedTenant> {
   const { id: idpUserId } = await addIdpUser(ctx, user.id, idpId, { externalId: 'ada' })
   const { registrationToken } = await createRegistrationToken(ctx, { note: 'Partner' })
   const invitation = await createInvitation(ctx, { email: `guest@${tenant}.example` })
+  const organization = await createOrganization(ctx, { name: 'Acme', slug: 'acme' })
+  const membership = await createMembership(ctx, organization.id, { userId: user.id })
   const bulkJob = await bulkUpdateUsers(ctx, { action: 'unlock', userIds: [user.id] })
   const trustedDocumentId = await registerDocument(tenant, client.id)
   return {
@@ -131,6 +141,8 @@ async function populateTenant(tenant: string): Promise<PopulatedTenant> {
     trustedDocumentId,
     registrationTokenId: registrationToken.id,
     invitationId: invitation.id,
+    organizationId: organization.id,
+    membershipId: membership.id,
     bulkJobId: bulkJob.id,
     credentialId: await createCredential(tenant, user.id),
     idpId,

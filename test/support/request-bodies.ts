@@ -1,6 +1,7 @@
 import { createPlatformCtx } from '../../src/context/context.ts'
 import { createIdentityProvider } from '../../src/idps/idps.ts'
 import { createInvitation } from '../../src/invitations/invitations.ts'
+import { createOrganization } from '../../src/organizations/organizations.ts'
 import type { JsonSchema } from '../../src/rest/openapi-schemas.ts'
 import { buildOpenApi, Contract } from './openapi.ts'
 import { listOperations, systemDocument } from './openapi-document.ts'
@@ -38,5 +39,9 @@ export async function createObjects(tenant: string): Promise<Record<string, stri
   const { id: userId } = await makeUser(tenant, `generated@${tenant}.example`)
   const invited = { email: `guest@${tenant}.example` }
   const { id: invitationId } = await createInvitation(createPlatformCtx(tenant), invited)
-  return { idpId, clientId, userId, invitationId }
+  const { id: organizationId } = await createOrganization(createPlatformCtx(tenant), {
+    name: 'x',
+    slug: 'generated',
+  })
+  return { idpId, clientId, userId, invitationId, organizationId }
 }

@@ -88,6 +88,10 @@ async function fillTenantTables(tenantId: string): Promise<void> {
       expiresAt,
     },
   })
+  await db.organization.create({ data: { tenantId, id: 'o', slug: 'o', name: 'Acme' } })
+  await db.membership.create({
+    data: { tenantId, id: 'm', organizationId: 'o', userId, joinedVia: 'import' },
+  })
   await db.registrationToken.create({ data: { tenantId, id: 't', tokenHash: hash, expiresAt } })
   await db.idempotencyKey.create({ data: { tenantId, keyHash: hash, requestHash: hash, expiresAt } })
   await db.userTerm.create({ data: { tenantId, userId, term: 'w:ada' } })

@@ -1,0 +1,3 @@
+/** How users become members of organizations. */
+export const JOIN_WAYS = ['administrator', 'invitation', 'domain', 'provider', 'import'] as const
+export type JoinWay = (typeof JOIN_WAYS)[number]

@@ -1,0 +1,116 @@
+import type { Membership, Organization } from '../generated/prisma/client.ts'
+import { builder } from '../graphql/builder.ts'
+import { type ConnectionOf, NESTED_PAGE_ARGS, nestedConnectionField } from '../graphql/connection.ts'
+import { withScope, withScopeOrOwner } from '../graphql/field-access.ts'
+import { Node, registerNode } from '../graphql/node.graphql.ts'
+import { addNodeSelection, buildNestedQuery, toNestedPage } from '../graphql/node-selection.ts'
+import { UserRef } from '../graphql/object-refs.ts'
+import { buildObjectFields } from '../graphql/shape-fields.ts'
+import { defineResource } from '../operations/resource.ts'
+import { DEFAULT_PAGE_SIZE } from '../schema/page.ts'
+import { findDescription } from '../schema/schema-descriptions.ts'
+import { MembershipShape } from './memberships.fields.ts'
+import { countMembers, countMemberships, listUserOrganizations } from './memberships.ts'
+import { ORGANIZATION, OrganizationRef } from './organizations.graphql.ts'
+
+export const MembershipRef = builder.prismaObject('Membership', {
+  ...withScopeOrOwner(
+    'organizations:read',
+    findDescription('Membership') ?? '',
+    ({ userId }: Membership) => userId,
+  ),
+  interfaces: [Node],
+  fields: (t) => ({
+    ...buildObjectFields(t as never, MembershipShape.shape, 'Membership'),
+    organization: t.field({
+      type: OrganizationRef,
+      nullable: true,
+      description: 'The organization; null once deleted.',
+      select: { organizationId: true, userId: true },
+      resolve: async ({ organizationId, userId }, _args, { loaders }) => {
+        const organization = await loaders.organization.load(organizationId)
+        return organization && { ...organization, memberId: userId }
+      },
+    }),
+    user: t.field({
+      type: UserRef,
+      nullable: true,
+      description: 'The member; null once deleted.',
+      select: { userId: true },
+      resolve: ({ userId }, _args, { loaders }) => loaders.user.load(userId),
+    }),
+  }),
+})
+
+registerNode('membership', {
+  ref: MembershipRef,
+  scope: 'organizations:read',
+  load: (id, { loaders }) => loaders.membership.load(id),
+})
+
+export const MEMBERSHIP = defineResource<Membership>({
+  member: 'membership',
+  ref: MembershipRef as never,
+  scope: 'organizations:read',
+  shape: MembershipShape,
+})
+const MembershipConnection = MEMBERSHIP.getConnection() as ConnectionOf<Membership>
+
+builder.prismaObjectField('Organization', 'members', (t) =>
+  t.field({
+    ...withScope('organizations:read', 'The members, oldest membership first.'),
+    ...nestedConnectionField(MembershipConnection),
+    args: NESTED_PAGE_ARGS,
+    select: (args, context, nested) => ({
+      memberships: addNodeSelection(
+        nested,
+        'Membership',
+        buildNestedQuery(args, context, 'Organization.members', {}),
+      ),
+    }),
+    resolve: (organization, args, context) =>
+      toNestedPage(args, context, 'Organization.members', organization.memberships, () =>
+        countMembers(context.ctx, organization.id),
+      ),
+  }),
+)
+
+builder.prismaObjectField('User', 'memberships', (t) =>
+  t.field({
+    ...withScopeOrOwner(
+      'organizations:read',
+      'The memberships of the user in organizations, oldest first.',
+      ({ id }) => id,
+    ),
+    ...nestedConnectionField(MembershipConnection),
+    args: NESTED_PAGE_ARGS,
+    select: (args, context, nested) => ({
+      memberships: addNodeSelection(
+        nested,
+        'Membership',
+        buildNestedQuery(args, context, 'User.memberships', {}),
+      ),
+    }),
+    resolve: (user, args, context) =>
+      toNestedPage(args, context, 'User.memberships', user.memberships, () =>
+        countMemberships(context.ctx, user.id),
+      ),
+  }),
+)
+
+builder.prismaObjectField('User', 'organizations', (t) =>
+  t.field({
+    ...withScopeOrOwner(
+      'organizations:read',
+      'The organizations of the user, in the order of the memberships.',
+      ({ id }) => id,
+    ),
+    ...nestedConnectionField(ORGANIZATION.getConnection() as ConnectionOf<Organization>),
+    args: NESTED_PAGE_ARGS,
+    select: { id: true },
+    resolve: async ({ id }, { first, after }, { ctx }) => {
+      const page = await listUserOrganizations(ctx, id, { first: first ?? DEFAULT_PAGE_SIZE, after })
+      return { ...page, rows: page.rows.map((row) => ({ ...row, memberId: id })) }
+    },
+  }),
+)

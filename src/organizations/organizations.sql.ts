@@ -1,0 +1,45 @@
+import type { Tx } from '../database/handle.ts'
+import { declareRowLock } from '../database/row-locks.sql.ts'
+import { type RowOf, statement } from '../database/statement.ts'
+import { type Organization, Prisma } from '../generated/prisma/client.ts'
+
+const LOCK_ORGANIZATION = declareRowLock(
+  'Organization',
+  Object.values(Prisma.OrganizationScalarFieldEnum),
+  'FOR UPDATE',
+)
+
+/** Locks an organization: other changes of it, and new memberships, wait. Null when there is none. */
+export const lockOrganization = (tx: Tx, id: string): Promise<Organization | null> =>
+  tx.one(LOCK_ORGANIZATION, { id })
+
+// In the order of an index, from where the last batch ended: deleted entries are still in the index.
+const DELETE_MEMBERSHIPS = statement({
+  takes: { organizationId: 'text', after: 'text', limit: 'int' },
+  returns: { count: 'int', last: 'text?' },
+})`
+  WITH batch AS (
+    SELECT "id" FROM "Membership" WHERE "tenantId" = :tenant AND "organizationId" = :organizationId AND "id" > :after
+    ORDER BY "id" LIMIT :limit
+  ), deleted AS (
+    DELETE FROM "Membership" WHERE "tenantId" = :tenant AND "id" IN (SELECT "id" FROM batch)
+  )
+  SELECT count(*)::int AS "count", max("id") AS "last" FROM batch`
+
+/** Rows of one statement, which has 10 s. */
+const BATCH = 20_000
+
+/** Deletes the memberships of a locked organization, and returns how many there were. */
+export async function deleteMemberships(tx: Tx, organizationId: string): Promise<number> {
+  let count = 0
+  for (let after: string | null = ''; after !== null; ) {
+    const batch: RowOf<typeof DELETE_MEMBERSHIPS> | null = await tx.one(DELETE_MEMBERSHIPS, {
+      organizationId,
+      after,
+      limit: BATCH,
+    })
+    count += batch?.count ?? 0
+    after = batch?.count === BATCH ? batch.last : null
+  }
+  return count
+}
