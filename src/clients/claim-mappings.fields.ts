@@ -20,7 +20,7 @@ const SOURCE = defineEnum('ClaimSource', 'Where the value of a mapped claim come
   appMetadata: "A member of the applications' metadata of the user.",
   constant: 'The same text for each user, and for the client itself.',
 })
-const TARGET = defineEnum('ClaimTarget', 'What a mapped claim is part of.', {
+export const CLAIM_TARGET = defineEnum('ClaimTarget', 'What a mapped claim is part of.', {
   id_token: 'The ID token.',
   access_token: 'The access token.',
   userinfo: 'The userinfo response.',
@@ -109,7 +109,7 @@ const mapping = z
       targets: describe(
         'targets',
         z
-          .array(TARGET.shape, 'must be an array')
+          .array(CLAIM_TARGET.shape, 'must be an array')
           .min(1, 'must not be empty')
           .max(3, 'must have at most 3 entries'),
       ),
@@ -142,7 +142,7 @@ const answer = z.array(
       path: describe('path', z.string().nullable()),
       value: describe('value', z.string().nullable()),
       scope: describe('scope', z.string().nullable()),
-      targets: describe('targets', z.array(TARGET.shape)),
+      targets: describe('targets', z.array(CLAIM_TARGET.shape)),
     })
     .meta({ id: 'ClaimMapping', description: DESCRIPTION }),
 )

@@ -13,6 +13,7 @@ import { invitationOperations } from '../invitations/invitations.operations.ts'
 import { keyOperations } from '../keys/key-rotation.operations.ts'
 import { lookupOperations } from '../lookup/lookup.operations.ts'
 import { explanationOperations } from '../oidc/explain/explain-sign-in.operations.ts'
+import { previewOperations } from '../oidc/explain/preview-token.operations.ts'
 import { organizationOperations } from '../organizations/organizations.operations.ts'
 import { passcodeOperations } from '../passcodes/passcodes.operations.ts'
 import { signInLimitOperations } from '../passcodes/sign-in-limits.operations.ts'
@@ -52,4 +53,5 @@ export const restRoutes: readonly RestRoute[] = [
   ...dailyCountOperations,
   ...lookupOperations,
   ...explanationOperations,
+  ...previewOperations,
 ]

@@ -55,7 +55,7 @@ const READERS: Record<ClaimSource, (user: MappedUser, mapping: ClaimMapping) => 
 const isCovered = (claim: string, scopes: readonly string[]): boolean =>
   Object.hasOwn(CLAIM_DEFINITIONS, claim) && scopes.includes(CLAIM_DEFINITIONS[claim]?.scope ?? '')
 
-const isGranted = ({ scope }: ClaimMapping, scopes: readonly string[]): boolean =>
+export const isGranted = ({ scope }: ClaimMapping, scopes: readonly string[]): boolean =>
   scope === null || scopes.includes(scope)
 
 /** The claims about the user that come out with these scopes and that none of them contains, each once: users consent to them. */

@@ -85,6 +85,7 @@ const OPEN_TYPES: Record<string, string> = {
   IdentityProviderFinding: 'is returned by testIdentityProvider alone, which has a rule',
   LookupMatch: 'is returned by lookup alone, which leaves out what the caller may not read',
   MethodCounts: 'is part of DailyCount, which has a rule',
+  OmittedClaims: 'is part of TokenPreview',
   PageInfo: 'is part of a connection',
   PermittedScope: 'is part of RoleDefinition',
   PublicClient: 'has what the consent page shows of a client',
@@ -98,6 +99,7 @@ const OPEN_TYPES: Record<string, string> = {
   SessionProof: 'is read through a session, whose type has a rule',
   TextOverride: 'is read through the settings, whose type has a rule',
   SigningKey: 'is published in the key set',
+  TokenPreview: 'is returned by previewToken alone, which requires the scopes of its arguments',
   Tenant: 'has a slug, which its caller knows, and an age; TenantSettings has a rule',
   Viewer: 'is about the caller alone',
 }

@@ -22,8 +22,28 @@ const CASES: [string, (fixture: Fixture) => Input][] = [
   ['a long request', ({ clientId }) => ({ clientId, request: 'x'.repeat(8001) })],
 ]
 
+const PREVIEW_QUERY = `query($userId: ID!, $clientId: ID!, $scope: String, $resource: String) {
+  result: previewToken(userId: $userId, clientId: $clientId, scope: $scope, resource: $resource) {
+    __typename scopes accessToken idToken userinfo omitted { __typename target claims } } }`
+
+const PREVIEWS: [string, (fixture: Fixture) => Record<string, string>][] = [
+  ['a user and a client', ({ userId, clientId }) => ({ userId, clientId, scope: 'openid email' })],
+  ['a user who does not exist', ({ clientId }) => ({ userId: `user_${UNKNOWN}`, clientId })],
+  ['a client that does not exist', ({ userId }) => ({ userId, clientId: `client_${UNKNOWN}` })],
+  ['an unknown API', ({ userId, clientId }) => ({ userId, clientId, resource: 'urn:unknown' })],
+]
+
 /** Events have other forms on both surfaces, as in a lookup. */
 export const EXPLANATION_OPERATIONS: Record<string, Call[]> = {
+  previewToken: PREVIEWS.map(([title, toInput]) => ({
+    title,
+    rest: (fixture): Rest => ['GET', `/token-preview?${new URLSearchParams(toInput(fixture))}`],
+    gql: (fixture): Gql => ({
+      query: PREVIEW_QUERY,
+      variables: toInput(fixture),
+      read: ({ result }) => result,
+    }),
+  })),
   explainSignIn: CASES.map(([title, toInput]) => ({
     title,
     rest: (fixture): Rest => ['GET', `/sign-in-explanation?${new URLSearchParams(toInput(fixture))}`],

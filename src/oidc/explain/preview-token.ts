@@ -1,0 +1,75 @@
+import { findClient } from '../../access/client-cache.ts'
+import { requireScope } from '../../access/require-scope.ts'
+import { type CachedTenant, findTenant } from '../../access/tenant-cache.ts'
+import type { Ctx } from '../../context/context.ts'
+import { type FieldIssue, InvalidInput } from '../../core/errors.ts'
+import { OAuthError } from '../../core/oauth-error.ts'
+import { parseScopeList } from '../../core/scopes.ts'
+import { parseInput } from '../../schema/input-shapes.ts'
+import { isGranted, listMappedClaims } from '../../users/mapped-claims.ts'
+import { requireAllowedResources } from '../model/requested-resources.ts'
+import { selectGrantableScopes } from '../model/scopes.ts'
+import { buildAccessTokenPayload } from '../token/access-tokens.ts'
+import { listAllowedResources } from '../token/audience.ts'
+import { buildIdTokenPayload } from '../token/id-tokens.ts'
+import { buildTokenContents } from '../token/token-response.ts'
+import { buildUserinfoClaims } from '../token/user-claims.ts'
+import { selectExplainedUser } from './explained-user.sql.ts'
+import { PreviewInput, type TokenPreview } from './token-preview.fields.ts'
+
+const require = <Value>(value: Value | null, field: string, description: string): Value => {
+  if (value === null) throw new InvalidInput([{ field, description } satisfies FieldIssue])
+  return value
+}
+
+async function findResources(tenant: CachedTenant, resource: string | null | undefined): Promise<string[]> {
+  if (!resource) return []
+  try {
+    return requireAllowedResources([resource], await listAllowedResources(tenant, [resource]))
+  } catch (error) {
+    if (!(error instanceof OAuthError)) throw error
+    throw new InvalidInput([{ field: 'resource', description: 'is not known in this tenant' }])
+  }
+}
+
+/**
+ * The claims of the tokens that a user would grant a client now, and of the userinfo response, as the functions of issuance
+ * build them: with the consent of the user, after a sign-in by a code, without a session. Nothing is signed or written. Throws
+ * InvalidInput and Forbidden.
+ */
+export async function previewToken(ctx: Ctx, input: unknown): Promise<TokenPreview> {
+  const { userId, clientId, scope, resource } = parseInput(PreviewInput, input)
+  requireScope(ctx, 'users:read')
+  requireScope(ctx, 'clients:read')
+  const tenant = (await findTenant(ctx.tenant)) as CachedTenant
+  const client = require(await findClient(ctx.tenant, clientId), 'clientId', 'is not a client of this tenant')
+  const found = require(await selectExplainedUser(
+    ctx.db,
+    userId,
+    clientId,
+  ), 'userId', 'is not a user of this tenant')
+  const requested = scope ? parseScopeList(scope) : tenant.defaultScopes
+  const scopes = selectGrantableScopes(requested, client, found.user.roles)
+  if (client.claimMappings.some((mapping) => mapping.source === 'appMetadata' && isGranted(mapping, scopes)))
+    requireScope(ctx, 'users:read_app_metadata')
+  const user = { ...found.user, consentedClaims: listMappedClaims(client.claimMappings, scopes) }
+  const { accessToken, idToken, omitted } = buildTokenContents(
+    { tenant, client, dpopJkt: null },
+    {
+      userId,
+      scopes,
+      resources: await findResources(tenant, resource),
+      ...{ grantId: '', sessionId: null, nonce: null, claims: null },
+      ...{ defaultAudience: tenant.defaultAudience, authenticatedAt: new Date(), amr: ['otp'] },
+      claimsUser: { ...user, updatedAt: user.updatedAt.toISOString() },
+    },
+  )
+  const userinfo = idToken && buildUserinfoClaims(client, user, { scopes, claims: null })
+  return {
+    scopes,
+    accessToken: buildAccessTokenPayload(ctx.tenant, accessToken),
+    idToken: idToken && buildIdTokenPayload(ctx.tenant, { ...idToken, accessToken: null }),
+    userinfo: userinfo?.claims ?? null,
+    omitted: [...omitted, ...(userinfo?.omitted ?? [])],
+  }
+}
