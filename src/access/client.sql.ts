@@ -50,25 +50,44 @@ export async function selectOriginListed(db: Db, origin: string): Promise<boolea
   return (await db.one(SELECT_ORIGIN_LISTED, { origin }))?.isListed ?? false
 }
 
-const SELECT_DECLARED = statement({ returns: { resource: 'text' } })`
-  SELECT DISTINCT unnest("resources") AS "resource" FROM "Client"
-  WHERE "tenantId" = :tenant AND cardinality("resources") > 0`
-
-/** Returns the `resources` of all clients of the tenant, each once. */
-export async function selectDeclaredResources(db: Db): Promise<string[]> {
-  return (await db.many(SELECT_DECLARED)).map(({ resource }) => resource)
+/** An API as tokens for it need it. */
+export type DeclaredApi = {
+  id: string
+  identifier: string
+  tokenExpiryTime: number | null
+  permissionsInTokens: boolean
 }
+
+const SELECT_DECLARED = statement({
+  returns: { resources: 'text[]', apis: typed<DeclaredApi[]>('jsonb') },
+})`
+  WITH apis AS (
+    SELECT "id", "identifier", "tokenExpiryTime", "permissionsInTokens" FROM "Api" WHERE "tenantId" = :tenant
+  ), resources AS (
+    SELECT "identifier" AS "resource" FROM apis
+    UNION SELECT unnest("resources") FROM "Client" WHERE "tenantId" = :tenant AND cardinality("resources") > 0
+  )
+  SELECT (SELECT coalesce(array_agg("resource"), '{}') FROM resources) AS "resources",
+    (SELECT coalesce(jsonb_agg(a), '[]') FROM apis a) AS "apis"`
+
+/** Returns the identifiers of the APIs and the `resources` of all clients of the tenant, each once, and the APIs. */
+export const selectDeclared = async (db: Db): Promise<{ resources: string[]; apis: DeclaredApi[] }> =>
+  (await db.one(SELECT_DECLARED)) ?? { resources: [], apis: [] }
 
 const SELECT_SERVERS = statement({
   takes: { resources: 'text[]' },
   returns: { resource: 'text', name: 'text', translations: typed<object[]>('jsonb') },
 })`
-  SELECT DISTINCT ON (r."resource") r."resource", c."name", c."translations"
-  FROM unnest(:resources) r("resource")
-  JOIN "Client" c ON c."tenantId" = :tenant AND cardinality(c."resources") > 0 AND r."resource" = ANY (c."resources")
-  ORDER BY r."resource", c."createdAt", c."id"`
+  SELECT DISTINCT ON (s."resource") s."resource", s."name", s."translations" FROM (
+    SELECT a."identifier" AS "resource", a."name", a."translations", 1 AS "rank", a."createdAt", a."id" FROM "Api" a
+    WHERE a."tenantId" = :tenant AND a."identifier" = ANY (:resources)
+    UNION ALL
+    SELECT r."resource", c."name", c."translations", 2, c."createdAt", c."id" FROM unnest(:resources) r("resource")
+    JOIN "Client" c ON c."tenantId" = :tenant AND cardinality(c."resources") > 0 AND r."resource" = ANY (c."resources")
+  ) s
+  ORDER BY s."resource", s."rank", s."createdAt", s."id"`
 
-/** The client that serves each of these resources: the first that declared it. */
+/** The API of each of these resources, or else the client that serves it: the first that declared it. */
 export const selectResourceServers = (db: Db, resources: readonly string[]) =>
   db.many(SELECT_SERVERS, { resources })
 

@@ -1,28 +1,37 @@
 import { createCache } from '../coordination/cache.ts'
+import { isOwnAudience } from '../core/issuer.ts'
 import { type Db, Handle } from '../database/handle.ts'
 import { localizeClient } from '../languages/localize-client.ts'
-import { selectDeclaredResources, selectResourceServers } from './client.sql.ts'
+import { type DeclaredApi, selectDeclared, selectResourceServers } from './client.sql.ts'
 
-const declaredResourcesCache = createCache<{ resources: readonly string[] }>(
+const declaredResourcesCache = createCache<{ resources: readonly string[]; apis: readonly DeclaredApi[] }>(
   'declared-resources',
-  async (tenant) => ({
-    resources: await selectDeclaredResources(new Handle({ tenant })),
-  }),
+  (tenant) => selectDeclared(new Handle({ tenant })),
 )
 
 /**
- * Returns the resources (RFC 8707) that clients of the tenant declare; at most a second old. One statement
- * when they are not cached, none otherwise.
+ * Returns the resources (RFC 8707) of the tenant, which are the identifiers of its APIs and the resources that clients
+ * declare; at most a second old. One statement when they are not cached, none otherwise.
  */
 export const listDeclaredResources = async (tenant: string): Promise<readonly string[]> =>
   (await declaredResourcesCache.get(tenant, ''))?.resources ?? []
+
+/**
+ * The APIs of the tenant among the audiences of a token; at most a second old. No statement for audiences of this
+ * deployment alone, and otherwise one when the APIs are not cached.
+ */
+export async function findDeclaredApis(tenant: string, audiences: readonly string[]): Promise<DeclaredApi[]> {
+  if (audiences.every(isOwnAudience)) return []
+  const declared = await declaredResourcesCache.get(tenant, '')
+  return declared?.apis.filter(({ identifier }) => audiences.includes(identifier)) ?? []
+}
 
 /** Drops the cached resources after the commit. */
 export const invalidateDeclaredResources = (db: Db): void => declaredResourcesCache.invalidate(db, '')
 
 /**
- * The names of the APIs that resources (RFC 8707) stand for, in a language: the names of the clients that serve them. A
- * resource that no client declares stands for itself. One statement, none without resources.
+ * The names of the APIs that resources (RFC 8707) stand for, in a language: the names of the APIs, or else of the clients that
+ * serve them. A resource that neither has stands for itself. One statement, none without resources.
  */
 export async function listApiNames(
   tenant: string,

@@ -1,5 +1,4 @@
 import * as z from 'zod'
-import { env } from '../core/env.ts'
 import { ASSIGNABLE_SCOPES } from '../core/scopes.ts'
 import { SIGNING_ALGORITHM } from '../keys/signing-algorithms.ts'
 import { SESSION_SECONDS } from '../model/session-settings.ts'
@@ -21,7 +20,7 @@ import { asFormat, color } from '../schema/formats.ts'
 import { createImageUrl } from '../schema/image-shapes.ts'
 import { integer, oneOf, requiredText, text } from '../schema/input-shapes.ts'
 import { clientIdShape, instantShape, jsonObjectShape } from '../schema/response-shapes.ts'
-import { createAllowedUrl, createUri } from '../schema/url-shapes.ts'
+import { createAllowedUrl, createResourceUri } from '../schema/url-shapes.ts'
 import { claimMappings } from './claim-mappings.fields.ts'
 import { clientJwks } from './client-keys.fields.ts'
 import { redirectUri, webOrigin } from './client-rules.fields.ts'
@@ -29,11 +28,6 @@ import { clientTranslations } from './client-translations.fields.ts'
 import { APP_TYPE, CLIENT_TYPE, REGISTERED_BY } from './client-types.ts'
 import { SECURITY_PROFILE, SECURITY_SETTINGS } from './security-profile.fields.ts'
 
-/** The identifier of an API (RFC 8707, section 2). Identifiers of this deployment are rejected. */
-const resourceUri = createUri().refine(
-  (value) => !URL.canParse(value) || new URL(value).origin !== env.baseUrl,
-  'belongs to this deployment',
-)
 const page = createAllowedUrl({ secure: true, fragment: true })
 
 const JWKS_EXAMPLE = {
@@ -85,7 +79,11 @@ const FIELDS_AFTER_SECRET = {
   requireSecondFactor: flagField(false),
   defaultMaxAge: nullableField(integer(0, SESSION_SECONDS.max), z.int(), 86_400),
   acceptedDocuments: enumField(ACCEPTED_DOCUMENTS, 'any', 'any'),
-  resources: listField(resourceUri, { max: 20, isPlain: true, example: ['https://api.shop.example'] }),
+  resources: listField(createResourceUri(), {
+    max: 20,
+    isPlain: true,
+    example: ['https://api.shop.example'],
+  }),
 }
 /** Every field of a client that callers change, in the order of the API. Columns of the same names store them. */
 export const CLIENT_FIELDS = { ...FIELDS_BEFORE_SECRET, ...FIELDS_AFTER_SECRET }

@@ -14,7 +14,7 @@ import { ClientShape, NewClientShape, RotatedClientShape } from './clients.field
 import { ClientRef } from './clients.graphql.ts'
 import { type Client, createClient, getClient } from './clients.ts'
 
-const CLIENT = defineResource<Client>({
+export const CLIENT = defineResource<Client>({
   member: 'client',
   ref: ClientRef as never,
   scope: 'clients:read',

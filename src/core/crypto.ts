@@ -25,6 +25,8 @@ export const ID_PREFIXES = [
   'membership',
   'bulkjob',
   'trusteddoc',
+  'api',
+  'role',
 ] as const
 export type IdPrefix = (typeof ID_PREFIXES)[number]
 

@@ -122,8 +122,9 @@ export class UserLocked extends AppError {
 
 /** The resource does not exist, or belongs to another tenant or user. Callers cannot distinguish the two. */
 export class NotFound extends AppError {
-  constructor(what = 'resource') {
-    super('NOT_FOUND', 404, `No such ${what}.`)
+  /** `fields` has the members of the input that name it, where several may. */
+  constructor(what = 'resource', fields: FieldIssue[] = []) {
+    super('NOT_FOUND', 404, `No such ${what}.`, { fields })
   }
 }
 

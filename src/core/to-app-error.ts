@@ -10,6 +10,8 @@ const FIELD_BY_CONSTRAINT: Record<string, string> = {
   Client_pkey: 'id',
   Credential_externalId_key: 'credential',
   IdentityProvider_pkey: 'id',
+  Api_identifier_key: 'identifier',
+  AppRole_name_key: 'name',
   IdpUser_user_idp_key: 'idpId',
   IdpUser_external_key: 'externalId',
   Organization_slug_key: 'slug',

@@ -184,6 +184,30 @@ export const EVENTS = {
   ]),
   'registration_token.created': event('A registration token was created.', ['registrationTokenId']),
   'registration_token.revoked': event('A registration token was revoked.', ['registrationTokenId']),
+  'api.created': event('An API was created.', ['apiId']),
+  'api.updated': event(
+    'An API changed. So many permissions were `added` and `removed`.',
+    ['apiId'],
+    z.strictObject({ added: z.int(), removed: z.int() }),
+  ),
+  'api.deleted': event('An API was deleted, with its permissions.', ['apiId']),
+  'app_role.created': event('A role was created.', ['appRoleId']),
+  'app_role.updated': event(
+    'A role changed. So many permissions were `added` and `removed`.',
+    ['appRoleId'],
+    z.strictObject({ added: z.int(), removed: z.int() }),
+  ),
+  'app_role.deleted': event('A role was deleted, and taken from all who held it.', ['appRoleId']),
+  'user.app_roles_changed': event(
+    'The roles at APIs that a user holds directly changed. `added` and `removed` have their names, separated by spaces.',
+    ['userId', 'appRoleIds?'],
+    z.strictObject({ added: z.string(), removed: z.string() }),
+  ),
+  'client.app_roles_changed': event(
+    'The roles at APIs that a machine client holds changed. `added` and `removed` have their names, separated by spaces.',
+    ['clientId', 'appRoleIds?'],
+    z.strictObject({ added: z.string(), removed: z.string() }),
+  ),
   'invitation.created': event(
     'An invitation was created. It gives `roles`, separated by spaces.',
     ['invitationId'],

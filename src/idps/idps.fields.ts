@@ -8,7 +8,7 @@ import { listExamples, mapShapes, requiredField, textField } from '../schema/fie
 import { textIn } from '../schema/formats.ts'
 import { IDP_ID_PATTERN, isIdpId } from '../schema/idp-id.ts'
 import { requiredText, text } from '../schema/input-shapes.ts'
-import { responseOnlyIssues } from '../schema/response-only.ts'
+import { acceptEchoes, responseOnlyIssues } from '../schema/response-only.ts'
 import { instantShape } from '../schema/response-shapes.ts'
 import type { UrlRules } from '../schema/url-shapes.ts'
 import { findPolicyIssues, POLICY_FIELDS } from './entry-policy.fields.ts'
@@ -180,25 +180,13 @@ const RESPONSE_ONLY_FIELDS = [
 ]
 type ResponseOnlyField = (typeof RESPONSE_ONLY_FIELDS)[number]
 
-/** Fields that a change accepts with their returned values, and rejects otherwise. */
-const acceptEchoes = (names: readonly string[]) =>
-  Object.fromEntries(
-    names.map((name) => [
-      name,
-      z
-        .unknown()
-        .optional()
-        .meta({ description: 'Ignored if it equals the returned value.', readOnly: true }),
-    ]),
-  ) as Record<ResponseOnlyField, z.ZodOptional<z.ZodUnknown>>
-
 /** Input of updateIdentityProvider: omitted is unchanged, null and, for text, '' unset. */
 export const IdpPatch = z
   .strictObject(
     {
       ...acceptEchoes(FIXED_FIELDS),
       ...mapShapes(IDP_FIELDS, 'change'),
-      ...acceptEchoes(Object.keys(SERVICE_FIELDS)),
+      ...acceptEchoes(Object.keys(SERVICE_FIELDS) as (keyof typeof SERVICE_FIELDS)[]),
       expectedUpdatedAt,
     },
     'must be an object',

@@ -29,6 +29,8 @@ const KINDS = {
   registrationTokenId: withPrefix('regtoken', 'registration token'),
   bulkJobId: withPrefix('bulkjob', 'bulk job'),
   trustedDocumentId: withPrefix('trusteddoc', 'registered document'),
+  apiId: withPrefix('api', 'API'),
+  appRoleId: withPrefix('role'),
   clientId: { description: 'Id of the client.', require: requireClientId, parse: parseClientPathId },
   idpId: { description: 'Id of the identity provider.', require: requireIdpId, parse: (segment) => segment },
   slug: { description: 'Slug of the tenant.', require: (id) => id, parse: (segment) => segment },

@@ -27,6 +27,7 @@ const TAGS: Record<string, string | undefined> = {
   idp_tokens: 'Tokens of identity providers that are kept for users.',
   organizations: 'Organizations, the customers of the tenant, and their members.',
   clients: findDescription('Client'),
+  roles: 'APIs, roles and groups, and who has which permission.',
   tenant: 'Settings and signing keys of the tenant.',
   events: 'The event log.',
   tenants: 'The tenants of the deployment.',

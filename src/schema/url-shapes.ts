@@ -1,3 +1,4 @@
+import { env } from '../core/env.ts'
 import { text } from './input-shapes.ts'
 
 export type UrlRules = {
@@ -126,3 +127,10 @@ export const createUri = () =>
       if (issue) context.addIssue(issue)
     })
     .meta({ format: 'uri', pattern: URI_SYNTAX.source })
+
+/** The identifier of an API (RFC 8707, section 2). Identifiers of this deployment are rejected. */
+export const createResourceUri = () =>
+  createUri().refine(
+    (value) => !URL.canParse(value) || new URL(value).origin !== env.baseUrl,
+    'belongs to this deployment',
+  )

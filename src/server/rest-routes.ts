@@ -17,6 +17,9 @@ import { previewOperations } from '../oidc/explain/preview-token.operations.ts'
 import { organizationOperations } from '../organizations/organizations.operations.ts'
 import { passcodeOperations } from '../passcodes/passcodes.operations.ts'
 import { signInLimitOperations } from '../passcodes/sign-in-limits.operations.ts'
+import { apiOperations } from '../permissions/apis.operations.ts'
+import { appRoleOperations } from '../permissions/app-roles.operations.ts'
+import { roleAssignmentOperations } from '../permissions/role-assignments.operations.ts'
 import { registrationTokenOperations } from '../registration/registration-tokens.operations.ts'
 import type { RestRoute } from '../rest/route.ts'
 import { sessionOperations } from '../sessions/sessions.operations.ts'
@@ -32,6 +35,9 @@ export const restRoutes: readonly RestRoute[] = [
   ...bulkRoutes,
   ...bulkJobOperations,
   ...roleOperations,
+  ...apiOperations,
+  ...appRoleOperations,
+  ...roleAssignmentOperations,
   ...accountOperations,
   ...sessionOperations,
   ...passcodeOperations,

@@ -23,6 +23,7 @@ const NESTED: Record<string, string> = {
 /** Fields that are read with a management scope only. */
 const MANAGED: Record<string, string> = {
   appMetadata: '',
+  appRoles: '{ name }',
   deletion: '{ dueAt }',
   signInLimits: '{ channel }',
 }

@@ -53,6 +53,7 @@ describe('the members of a user', () => {
   /** The fields that only GraphQL has: roles, the id of an import, and lists of the user's objects. */
   const GRAPHQL_ONLY = [
     'roles',
+    'appRoles',
     'externalId',
     'sessions',
     'credentials',

@@ -35,6 +35,12 @@ const CREATIONS: Record<string, Creation> = {
     list: 'registrationTokens',
     input: (count) => ({ note: `Partner ${count}` }),
   },
+  createApi: {
+    edge: 'apiEdge',
+    list: 'apis',
+    input: (count) => ({ identifier: `https://${count}.edges.example`, name: 'API' }),
+  },
+  createAppRole: { edge: 'appRoleEdge', list: 'appRoles', input: (count) => ({ name: `role-${count}` }) },
   createTenant: {
     edge: 'tenantEdge',
     list: 'tenants',

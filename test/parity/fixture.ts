@@ -8,6 +8,8 @@ import { createInvitation } from '../../src/invitations/invitations.ts'
 import { createMembership } from '../../src/organizations/memberships.ts'
 import { createOrganization } from '../../src/organizations/organizations.ts'
 import { sendPasscode } from '../../src/passcodes/send-passcode.ts'
+import { createApi } from '../../src/permissions/apis.ts'
+import { createAppRole } from '../../src/permissions/app-roles.ts'
 import { createRegistrationToken } from '../../src/registration/registration-tokens.ts'
 import { startSession } from '../../src/sessions/sessions.ts'
 import { createUser } from '../../src/users/users.ts'
@@ -20,6 +22,13 @@ import type { Upstream } from '../support/upstream.ts'
 export const UNKNOWN = '01m7xeb1sbendby702xerkqv3p'
 export const EMAIL = 'ada@parity.example'
 export const PHONE = '+41791112233'
+
+const API = {
+  identifier: 'https://api.parity.example',
+  name: 'Orders',
+  description: 'Orders and deliveries',
+  permissions: [{ name: 'orders:read', description: 'Read orders' }],
+}
 
 /** A tenant with one object of each type. Two of them differ in ids and times only. */
 export type Fixture = {
@@ -40,6 +49,8 @@ export type Fixture = {
   otherUserId: string
   bulkJobId: string
   trustedDocumentId: string
+  apiId: string
+  appRoleId: string
   /** A passcode that was sent to EMAIL. */
   code: string
   upstream: Upstream
@@ -110,6 +121,12 @@ export async function createFixture(upstream: Upstream): Promise<Fixture> {
   const organization = await createOrganization(ctx, { name: 'Acme', slug: 'acme' })
   const membership = await createMembership(ctx, organization.id, { userId: user.id })
   const bulkJob = await bulkUpdateUsers(ctx, { action: 'unlock', userIds: [user.id] })
+  const api = await createApi(ctx, API)
+  const appRole = await createAppRole(ctx, {
+    name: 'clerk',
+    assignableTo: ['user', 'client'],
+    permissions: [{ apiId: api.id, name: 'orders:read' }],
+  })
   await sendPasscode(ctx, 'email', { to: EMAIL })
   const code = /\b\d{6}\b/.exec(listInboxMessages(EMAIL)[0]?.body ?? '')?.[0] ?? ''
   return {
@@ -129,6 +146,8 @@ export async function createFixture(upstream: Upstream): Promise<Fixture> {
     otherUserId: other.id,
     bulkJobId: bulkJob.id,
     trustedDocumentId: await registerDocument(tenant, client.id),
+    apiId: api.id,
+    appRoleId: appRole.id,
     code,
     upstream,
   }

@@ -10,6 +10,7 @@ import { INVITATION_OPERATIONS } from './operations/invitations.ts'
 import { LOOKUP_OPERATIONS } from './operations/lookup.ts'
 import { ORGANIZATION_OPERATIONS } from './operations/organizations.ts'
 import { PASSCODE_OPERATIONS } from './operations/passcodes.ts'
+import { PERMISSION_OPERATIONS } from './operations/permissions.ts'
 import { SESSION_OPERATIONS } from './operations/sessions.ts'
 import { TENANT_OPERATIONS } from './operations/tenants.ts'
 import { USER_OPERATIONS } from './operations/users.ts'
@@ -30,4 +31,5 @@ export const OPERATIONS: Record<string, Call[]> = {
   ...EXPLANATION_OPERATIONS,
   ...DAILY_COUNT_OPERATIONS,
   ...BULK_JOB_OPERATIONS,
+  ...PERMISSION_OPERATIONS,
 }

@@ -14,6 +14,8 @@ const BODIES: Record<string, object> = {
   linkIdpUser: { idToken: 'x' },
   setUserRoles: { roles: [] },
   createMembership: { userId: UNKNOWN_IDS.userId },
+  setUserAppRoles: { appRoleIds: [] },
+  setClientAppRoles: { appRoleIds: [] },
   registerTrustedDocuments: { documents: [{ documentId: 'a', text: '{ __typename }' }] },
 }
 

@@ -22,6 +22,8 @@ import { createInvitation } from '../../src/invitations/invitations.ts'
 import { issueAccessToken } from '../../src/oidc/token/access-tokens.ts'
 import { createMembership } from '../../src/organizations/memberships.ts'
 import { createOrganization } from '../../src/organizations/organizations.ts'
+import { createApi } from '../../src/permissions/apis.ts'
+import { createAppRole } from '../../src/permissions/app-roles.ts'
 import { createRegistrationToken } from '../../src/registration/registration-tokens.ts'
 import { endSession, startSession } from '../../src/sessions/sessions.ts'
 import { setUserRoles } from '../../src/users/roles.ts'
@@ -55,6 +57,8 @@ export type PopulatedTenant = {
   membershipId: string
   bulkJobId: string
   trustedDocumentId: string
+  apiId: string
+  appRoleId: string
   email: string
   phoneNumber: string
 }
@@ -73,6 +77,8 @@ export type Ids = Pick<
   | 'membershipId'
   | 'bulkJobId'
   | 'trustedDocumentId'
+  | 'apiId'
+  | 'appRoleId'
 > &
   Partial<PopulatedTenant>
 
@@ -89,6 +95,8 @@ export const UNKNOWN_IDS: Ids = {
   membershipId: 'membership_01m7xeb1sbendby702xerkqv3p',
   bulkJobId: 'bulkjob_01m7xeb1sbendby702xerkqv3p',
   trustedDocumentId: 'trusteddoc_01m7xeb1sbendby702xerkqv3p',
+  apiId: 'api_01m7xeb1sbendby702xerkqv3p',
+  appRoleId: 'role_01m7xeb1sbendby702xerkqv3p',
 }
 
 async function startApiSession(tenant: string, userId: string) {
@@ -135,9 +143,13 @@ async function populateTenant(tenant: string): Promise<PopulatedTenant> {
   const membership = await createMembership(ctx, organization.id, { userId: user.id })
   const bulkJob = await bulkUpdateUsers(ctx, { action: 'unlock', userIds: [user.id] })
   const trustedDocumentId = await registerDocument(tenant, client.id)
+  const api = await createApi(ctx, { identifier: `https://${tenant}.example`, name: 'API' })
+  const appRole = await createAppRole(ctx, { name: 'clerk', assignableTo: ['user', 'client'] })
   return {
     tenant,
     token: await tokenFor(tenant),
+    apiId: api.id,
+    appRoleId: appRole.id,
     trustedDocumentId,
     registrationTokenId: registrationToken.id,
     invitationId: invitation.id,

@@ -2,6 +2,8 @@ import { createPlatformCtx } from '../../src/context/context.ts'
 import { createIdentityProvider } from '../../src/idps/idps.ts'
 import { createInvitation } from '../../src/invitations/invitations.ts'
 import { createOrganization } from '../../src/organizations/organizations.ts'
+import { createApi } from '../../src/permissions/apis.ts'
+import { createAppRole } from '../../src/permissions/app-roles.ts'
 import type { JsonSchema } from '../../src/rest/openapi-schemas.ts'
 import { buildOpenApi, Contract } from './openapi.ts'
 import { listOperations, systemDocument } from './openapi-document.ts'
@@ -43,5 +45,8 @@ export async function createObjects(tenant: string): Promise<Record<string, stri
     name: 'x',
     slug: 'generated',
   })
-  return { idpId, clientId, userId, invitationId, organizationId }
+  const ctx = createPlatformCtx(tenant)
+  const { id: apiId } = await createApi(ctx, { identifier: 'urn:generated', name: 'API' })
+  const { id: appRoleId } = await createAppRole(ctx, { name: 'generated' })
+  return { idpId, clientId, userId, invitationId, organizationId, apiId, appRoleId }
 }

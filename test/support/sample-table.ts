@@ -128,6 +128,11 @@ export const GIVEN: ByFile<(reader: SampleReader) => string | Promise<string>> =
       return `requestId: "${id}"`
     },
   },
+  'docs/permissions.md': {
+    'api_…': async (reader) => (await reader.rest('GET', '/apis')).apis[0].id,
+    'role_…': async (reader) => (await reader.rest('GET', '/app-roles')).appRoles[0].id,
+    'user_…': async (reader) => (await reader.rest('POST', '/users', {})).id,
+  },
   'docs/sign-in/identity-providers.md': {
     'clientId: "…", clientSecret: "…"': () => 'clientId: "id", clientSecret: "secret"',
   },

@@ -117,6 +117,12 @@ async function fillTenantTables(tenantId: string): Promise<void> {
       bytes: 21,
     },
   })
+  await db.api.create({ data: { tenantId, id: 'a', identifier: 'https://a.example', name: 'A' } })
+  await db.apiPermission.create({ data: { tenantId, apiId: 'a', name: 'read' } })
+  await db.appRole.create({ data: { tenantId, id: 'r', name: 'r', assignableTo: ['user', 'client'] } })
+  await db.appRolePermission.create({ data: { tenantId, roleId: 'r', apiId: 'a', name: 'read' } })
+  await db.userAppRole.create({ data: { tenantId, userId, roleId: 'r' } })
+  await db.clientAppRole.create({ data: { tenantId, clientId, roleId: 'r' } })
   await db.eventMark.create({ data: { tenantId, era: 1, xid: 1, seq: 1, events: 1 } })
   await db.secondFactorGuess.create({ data: { tenantId, userId, windowAt: new Date() } })
   const now = new Date()

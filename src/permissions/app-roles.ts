@@ -1,0 +1,177 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { Ctx } from '../context/context.ts'
+import { newId, readIdPrefix } from '../core/crypto.ts'
+import { Conflict, NotFound } from '../core/errors.ts'
+import type { Db, Tx } from '../database/handle.ts'
+import { listInOrder } from '../database/page-query.ts'
+import { createEvent } from '../events/create-event.ts'
+import { recordEvents } from '../events/log.ts'
+import type { AppRole as AppRoleRow, Prisma } from '../generated/prisma/client.ts'
+import { lockTenantRow } from '../keys/keys.sql.ts'
+import { assertExpectedUpdatedAt, moveForward } from '../schema/expected-updated-at.ts'
+import { addStandards } from '../schema/fields.ts'
+import { parseInput } from '../schema/input-shapes.ts'
+import type { Page, PageArgs } from '../schema/page.ts'
+import { requireUnchanged } from '../schema/response-only.ts'
+import { APP_ROLE_FIELDS, APP_ROLE_SERVICE_FIELDS, AppRoleCreate, AppRolePatch } from './app-roles.fields.ts'
+
+/** A permission of an API. */
+export type Permission = { apiId: string; name: string }
+/** A role with the permissions that it gives. */
+export type AppRole = AppRoleRow & { permissions: Permission[] }
+
+/** Roles of a tenant, and their permissions in sum, which a page may have all. */
+const MAX_ROLES = 2000
+const MAX_PERMISSIONS_OF_ROLES = 50_000
+
+/** What Prisma reads with a role. */
+export const WITH_PERMISSIONS = {
+  permissions: { select: { apiId: true, name: true }, orderBy: [{ apiId: 'asc' }, { name: 'asc' }] },
+} satisfies Prisma.AppRoleInclude
+
+const toKey = ({ apiId, name }: Permission): string => `${apiId} ${name}`
+
+/** Each permission once, in the order of responses. */
+const sortPermissions = (permissions: readonly Permission[]): Permission[] =>
+  [...new Map(permissions.map((permission) => [toKey(permission), permission])).values()].sort(
+    (one, other) => (toKey(one) < toKey(other) ? -1 : 1),
+  )
+
+/** Throws NotFound that names each permission that no API of the tenant has. */
+async function requirePermissions({ prisma, tenant }: Tx, given: readonly Permission[]): Promise<void> {
+  const known = await prisma.apiPermission.findMany({
+    where: { tenantId: tenant, apiId: { in: [...new Set(given.map(({ apiId }) => apiId))] } },
+    select: { apiId: true, name: true },
+  })
+  const keys = new Set(known.map(toKey))
+  const issues = given.flatMap((permission, index) =>
+    keys.has(toKey(permission))
+      ? []
+      : [{ field: `permissions.${index}`, description: 'is not a permission of an API of this tenant' }],
+  )
+  if (issues.length > 0) throw new NotFound('permission', issues)
+}
+
+/** Adds permissions to a role in a tenant that is locked. Throws Conflict when the roles have too many. */
+async function addPermissions(
+  { prisma, tenant: tenantId }: Tx,
+  roleId: string,
+  added: readonly Permission[],
+) {
+  if (added.length === 0) return
+  await prisma.appRolePermission.createMany({
+    data: added.map(({ apiId, name }) => ({ tenantId, roleId, apiId, name })),
+  })
+  if ((await prisma.appRolePermission.count({ where: { tenantId } })) > MAX_PERMISSIONS_OF_ROLES)
+    throw new Conflict([], `The roles of a tenant have at most ${MAX_PERMISSIONS_OF_ROLES} permissions.`)
+}
+
+async function readAppRole({ prisma, tenant }: Db, id: string): Promise<AppRole> {
+  const where = { tenantId_id: { tenantId: tenant, id } }
+  const role = await prisma.appRole.findUnique({ where, include: WITH_PERMISSIONS })
+  if (!role) throw new NotFound('role')
+  return role
+}
+
+/** Creates a role. Throws InvalidInput, NotFound (a permission), and Conflict (the name is taken, or there are 2000). */
+export async function createAppRole(ctx: Ctx, input: unknown): Promise<AppRole> {
+  const { assignableTo, ...given } = parseInput(AppRoleCreate, input)
+  const { permissions, ...fields } = addStandards(APP_ROLE_FIELDS, given) as Pick<
+    AppRole,
+    keyof typeof APP_ROLE_FIELDS
+  >
+  const id = newId('role')
+  return ctx.db.transaction(async (tx) => {
+    await lockTenantRow(tx)
+    if ((await tx.prisma.appRole.count({ where: { tenantId: ctx.tenant } })) >= MAX_ROLES)
+      throw new Conflict([], `A tenant has at most ${MAX_ROLES} roles.`)
+    await requirePermissions(tx, permissions)
+    await tx.prisma.appRole.create({ data: { ...fields, assignableTo, tenantId: ctx.tenant, id } })
+    await addPermissions(tx, id, sortPermissions(permissions))
+    await recordEvents(tx, ctx, [createEvent('app_role.created', { appRoleId: id })])
+    return readAppRole(tx, id)
+  })
+}
+
+/** Returns a role. Throws NotFound. */
+export async function getAppRole(ctx: Ctx, id: string): Promise<AppRole> {
+  if (readIdPrefix(id) !== 'role') throw new NotFound('role')
+  return readAppRole(ctx.db, id)
+}
+
+/** The roles of the tenant with these ids, in any order. */
+export const findAppRoles = ({ prisma, tenant }: Db, ids: string[]): Promise<AppRole[]> =>
+  prisma.appRole.findMany({ where: { tenantId: tenant, id: { in: ids } }, include: WITH_PERMISSIONS })
+
+/** What cursors of the list of roles are bound to. */
+export const toAppRoleListName = (tenant: string): string => `${tenant}:app-roles`
+
+/** The roles with their permissions, oldest first: one statement, and another for totalSize. Throws InvalidInput. */
+export function listAppRoles(ctx: Ctx, args: PageArgs): Promise<Page<AppRole>> {
+  const { appRole } = ctx.db.prisma
+  const tenantId = ctx.tenant
+  return listInOrder(ctx, args, {
+    name: toAppRoleListName(ctx.tenant),
+    column: 'id',
+    read: (page) =>
+      appRole.findMany({ ...page, where: { tenantId, ...page.where }, include: WITH_PERMISSIONS }),
+    countAll: () => appRole.count({ where: { tenantId } }),
+  })
+}
+
+/** Gives a role exactly these permissions; returns how many are new, and how many were taken. */
+async function replacePermissions(tx: Tx, before: AppRole, wanted: readonly Permission[]) {
+  const toKeys = (permissions: readonly Permission[]) => new Set(permissions.map(toKey))
+  const [known, kept] = [toKeys(before.permissions), toKeys(wanted)]
+  const added = wanted.filter((permission) => !known.has(toKey(permission)))
+  const removed = before.permissions.filter((permission) => !kept.has(toKey(permission)))
+  const ofRole = { tenantId: tx.tenant, roleId: before.id }
+  if (removed.length > 0) await tx.prisma.appRolePermission.deleteMany({ where: { ...ofRole, OR: removed } })
+  await addPermissions(tx, before.id, added)
+  return { added: added.length, removed: removed.length }
+}
+
+/**
+ * Changes a role: omitted fields are unchanged, null and, for text, '' unset; `permissions` are all that it gives from
+ * then on. A change that changes nothing leaves updatedAt and the log alone. Throws NotFound, InvalidInput, and Conflict
+ * (`expectedUpdatedAt`, or the name is taken).
+ */
+export async function updateAppRole(ctx: Ctx, id: string, input: unknown): Promise<AppRole> {
+  const { permissions, expectedUpdatedAt: _, ...given } = parseInput(AppRolePatch, input)
+  if (readIdPrefix(id) !== 'role') throw new NotFound('role')
+  return ctx.db.transaction(async (tx) => {
+    await lockTenantRow(tx)
+    const before = await readAppRole(tx, id)
+    assertExpectedUpdatedAt(input, before.updatedAt)
+    requireUnchanged(APP_ROLE_SERVICE_FIELDS, given, before)
+    const wanted = permissions && sortPermissions(permissions)
+    const patch: Partial<AppRole> = { ...(given as Partial<AppRole>), ...(wanted && { permissions: wanted }) }
+    const changedFields = (Object.keys(APP_ROLE_FIELDS) as (keyof typeof APP_ROLE_FIELDS)[]).filter(
+      (name) => patch[name] !== undefined && !isDeepStrictEqual(patch[name], before[name]),
+    )
+    if (changedFields.length === 0) return before
+    if (permissions) await requirePermissions(tx, permissions)
+    const counts = wanted ? await replacePermissions(tx, before, wanted) : { added: 0, removed: 0 }
+    const columns = changedFields.filter((name) => name !== 'permissions')
+    await tx.prisma.appRole.update({
+      where: { tenantId_id: { tenantId: ctx.tenant, id } },
+      data: {
+        ...Object.fromEntries(columns.map((name) => [name, patch[name]])),
+        updatedAt: moveForward(before.updatedAt),
+      },
+    })
+    await recordEvents(tx, ctx, [createEvent('app_role.updated', { appRoleId: id, changedFields }, counts)])
+    return readAppRole(tx, id)
+  })
+}
+
+/** Deletes a role, which all who held it lose. Throws NotFound. */
+export async function deleteAppRole(ctx: Ctx, id: string): Promise<{ deletedAppRoleId: string }> {
+  if (readIdPrefix(id) !== 'role') throw new NotFound('role')
+  await ctx.db.transaction(async (tx) => {
+    const { count } = await tx.prisma.appRole.deleteMany({ where: { tenantId: ctx.tenant, id } })
+    if (count === 0) throw new NotFound('role')
+    await recordEvents(tx, ctx, [createEvent('app_role.deleted', { appRoleId: id })])
+  })
+  return { deletedAppRoleId: id }
+}
