@@ -80,7 +80,7 @@ const toAscii = (code: string): string =>
 
 async function bundle(): Promise<void> {
   const { outputFiles } = await build({
-    entryPoints: ['src/main.ts', 'src/cli.ts'],
+    entryPoints: ['src/main.ts', 'src/cli.ts', 'src/old-passwords/compare.worker.mjs'],
     outdir: DIRECTORY,
     chunkNames: 'chunks/[name]-[hash]',
     bundle: true,

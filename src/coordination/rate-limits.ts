@@ -23,6 +23,8 @@ export const RATE_LIMITS = {
   smsPrefix: { points: LIMIT_SETTINGS.smsPrefixLimit.standard, seconds: 3600 },
   /** Passkeys that were not accepted. */
   rejectPasskey: { points: LIMIT_SETTINGS.networkFailureLimit.standard, seconds: 3600 },
+  /** Wrong guesses at old passwords, over all addresses. */
+  enterPassword: { points: LIMIT_SETTINGS.networkFailureLimit.standard, seconds: 3600 },
   /** Sign-ins at identity providers that were not accepted. */
   rejectIdentity: { points: LIMIT_SETTINGS.networkFailureLimit.standard, seconds: 3600 },
   /** Steps of enrollments, three for each: many users of one office may enroll in an hour. */

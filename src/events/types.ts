@@ -138,6 +138,13 @@ export const EVENTS = {
     z.strictObject({ channel: channel.nullable(), reason: z.literal('delivery') }),
   ),
   'credential.enrolled': event('A credential was added.', ['userId', 'credentialId'], credential),
+  'credential.migrated': event(
+    'The user signed in with the password of the system that they were imported from. Its hash was deleted.',
+    ['userId', 'clientId'],
+    z.strictObject({
+      algorithm: z.enum(['bcrypt', 'argon2', 'scrypt', 'firebase-scrypt', 'pbkdf2', 'digest']),
+    }),
+  ),
   'credential.revoked': event('A credential was removed.', ['userId', 'credentialId'], credential),
   'credential.recovery_code_used': event(
     'A recovery code was accepted, of which so many remain.',

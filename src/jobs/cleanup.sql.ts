@@ -52,6 +52,19 @@ const DELETE_STATEMENTS = {
   ),
   KnownDevice: buildDeleteBatchSql('KnownDevice', 'provenAt', '"provenAt" < :before'),
   DailyCount: buildDeleteBatchSql('DailyCount', 'day', `"day" < (:before AT TIME ZONE 'UTC')::date`),
+  // Unread, for tenants whose migration has ended or was called off. Finds the tenants with rows by the key, row by row.
+  OldPassword: statement({ takes: { before: 'timestamptz', limit: 'int' }, returns: { tenantId: 'text' } })`
+  WITH RECURSIVE migrating AS (
+    (SELECT "tenantId" FROM "OldPassword" WHERE :tenant = 'system' ORDER BY "tenantId" LIMIT 1)
+    UNION ALL
+    SELECT (SELECT p."tenantId" FROM "OldPassword" p WHERE p."tenantId" > m."tenantId" ORDER BY p."tenantId" LIMIT 1)
+    FROM migrating m WHERE m."tenantId" IS NOT NULL
+  )
+  DELETE FROM "OldPassword" WHERE ctid = ANY(ARRAY(
+    SELECT p.ctid FROM migrating m JOIN "Tenant" t ON t."tenantId" = m."tenantId" JOIN "OldPassword" p ON p."tenantId" = t."tenantId"
+    WHERE t."migrationEndsAt" IS NULL OR t."migrationEndsAt" <= :before
+    LIMIT :limit FOR UPDATE OF p SKIP LOCKED
+  )) RETURNING "tenantId"`,
   RowChange: buildDeleteBatchSql('RowChange', 'changedAt', '"changedAt" < :before'),
   // By an index of these types alone. Readers of the log continue after them without a gap.
   RefusedEvent: statement({ takes: { before: 'timestamptz', limit: 'int' }, returns: { tenantId: 'text' } })`

@@ -61,6 +61,8 @@ const RETENTION_MS: Record<CleanupTable, number> = {
   KnownDevice: KNOWN_DEVICE_DAYS * DAY_MS,
   // Its failures are deleted with it.
   BulkJob: 7 * DAY_MS,
+  // From the end of a migration on.
+  OldPassword: 0,
   DailyCount: MAX_DAYS * DAY_MS,
   // Every process has read them long before.
   RowChange: DAY_MS,

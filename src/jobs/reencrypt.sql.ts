@@ -43,6 +43,7 @@ const SEALED_COLUMNS = {
   ProviderAccessToken: sealedColumn('IdpUserToken', 'accessToken', 'linkId'),
   ProviderRefreshToken: sealedColumn('IdpUserToken', 'refreshToken', 'linkId'),
   TotpSecret: sealedColumn('Credential', 'secret', 'id'),
+  OldPassword: sealedColumn('OldPassword', 'hash', 'userId'),
 } as const
 export type SealedTable = keyof typeof SEALED_COLUMNS
 export const SEALED_TABLES = Object.keys(SEALED_COLUMNS) as SealedTable[]

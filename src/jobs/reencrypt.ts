@@ -8,6 +8,7 @@ import { toIdpSecretPurpose } from '../idps/idp-secrets.ts'
 import { toIdTokenPurpose } from '../idps/provider/provider-end-session.ts'
 import { toTokenPurpose } from '../idps/tokens/kept-tokens.ts'
 import { SEAL_PURPOSE } from '../keys/keys.ts'
+import { toOldPasswordPurpose } from '../old-passwords/old-passwords.ts'
 import {
   replaceSealedValue,
   SEALED_ROWS_LIMIT,
@@ -27,6 +28,7 @@ const PURPOSE_BY_TABLE: Record<SealedTable, (row: SealedRow) => string> = {
   ProviderAccessToken: (row) => toTokenPurpose(row.tenantId, String(row.id), 'accessToken'),
   ProviderRefreshToken: (row) => toTokenPurpose(row.tenantId, String(row.id), 'refreshToken'),
   TotpSecret: (row) => toTotpPurpose(row.tenantId, String(row.id)),
+  OldPassword: (row) => toOldPasswordPurpose(row.tenantId, String(row.id)),
   IdempotencyKey: (row) => toStoredResponsePurpose(row.tenantId, row.id as Buffer),
 }
 

@@ -1,5 +1,7 @@
 /** The `acr` of a sign-in at an identity provider whose methods are not trusted. */
 export const ACR_FEDERATED = 'urn:vestibule:federated'
+/** The `acr` of a sign-in by the password of the system that the tenant moves from. */
+export const ACR_PASSWORD = 'urn:vestibule:pwd'
 /** The `acr` of a sign-in by one factor, such as a code (OIDC Core, section 2). */
 export const ACR_OTP = 'urn:vestibule:otp'
 /** The `acr` of a sign-in by two factors, such as a code and an authenticator app (OIDC Core, section 2). */
@@ -15,11 +17,19 @@ const METHODS = {
     acr: ACR_FEDERATED,
     description: 'An identity provider of the tenant, at which the user signs in.',
   },
+  password: {
+    acr: ACR_PASSWORD,
+    description: 'The password of the system that the user was imported from, once.',
+  },
 } as const
 export type SignInMethodName = keyof typeof METHODS
 
 /** The names of the methods in the order of the first page. */
 export const SIGN_IN_METHODS = Object.keys(METHODS) as [SignInMethodName, ...SignInMethodName[]]
+
+/** The methods that a tenant chooses. The password follows from its `migrationEndsAt`. */
+export type ChosenMethodName = Exclude<SignInMethodName, 'password'>
+export const CHOSEN_METHODS = SIGN_IN_METHODS.filter((name): name is ChosenMethodName => name !== 'password')
 
 /** The `acr` of a sign-in by a method. */
 export const getMethodAcr = (name: SignInMethodName): string => METHODS[name].acr

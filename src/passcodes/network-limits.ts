@@ -20,6 +20,7 @@ const PASSCODE_BYTES = 1000
 const SETTINGS = {
   sendPasscode: 'networkCodeLimit',
   authenticatePasscode: 'networkFailureLimit',
+  enterPassword: 'networkFailureLimit',
   rejectPasskey: 'networkFailureLimit',
   rejectIdentity: 'networkFailureLimit',
 } as const satisfies Record<string, LimitSetting>

@@ -2,9 +2,10 @@ import * as z from 'zod'
 import { COMMON_SCOPES } from '../core/scopes.ts'
 import { LANGUAGES } from '../languages/catalogs.ts'
 import {
+  CHOSEN_METHODS,
+  type ChosenMethodName,
   METHOD_DESCRIPTIONS,
   type SecondFactorMode,
-  type SignInMethodName,
 } from '../model/sign-in-methods.ts'
 import { ACCEPTED_DOCUMENTS } from '../schema/accepted-documents.ts'
 import { emailAddress } from '../schema/address-shapes.ts'
@@ -17,11 +18,12 @@ import {
   listExamples,
   listField,
   mapShapes,
+  nullableField,
   textField,
 } from '../schema/fields.ts'
 import { asFormat } from '../schema/formats.ts'
 import { createImageUrl } from '../schema/image-shapes.ts'
-import { oneOf, optional, searchText, text } from '../schema/input-shapes.ts'
+import { instant, oneOf, optional, searchText, text } from '../schema/input-shapes.ts'
 import { defineFilter, type Given } from '../schema/lists.ts'
 import { instantShape } from '../schema/response-shapes.ts'
 import { ROLE } from '../schema/roles.ts'
@@ -34,10 +36,13 @@ import { findSessionIssues, sessionSettings } from './session-settings.fields.ts
 import { findSignUpIssues, signUpSettings } from './sign-up-settings.fields.ts'
 import { textOverrides } from './text-overrides.fields.ts'
 
-const SIGN_IN_METHOD = defineEnum<SignInMethodName>(
+const SIGN_IN_METHOD = defineEnum<ChosenMethodName>(
   'SignInMethod',
   'A way to sign in on the hosted pages.',
-  METHOD_DESCRIPTIONS,
+  Object.fromEntries(CHOSEN_METHODS.map((name) => [name, METHOD_DESCRIPTIONS[name]])) as Record<
+    ChosenMethodName,
+    string
+  >,
 )
 
 const SECOND_FACTOR = defineEnum<SecondFactorMode>('SecondFactorMode', 'Who presents a second factor.', {
@@ -76,6 +81,7 @@ export const TENANT_SETTINGS = {
   secondFactorRoles: listField(ROLE.shape, { example: ['admin'] }),
   recoveryWaitingTime: integerField({ min: 0, max: MAX_WAITING_SECONDS, standard: 0 }, 86_400),
   ...sessionSettings,
+  migrationEndsAt: nullableField(instant, instantShape, '2027-03-31T22:00:00.000Z'),
   acceptedDocuments: enumField(ACCEPTED_DOCUMENTS, 'any', 'any'),
   eventRetentionDays: integerField({ min: 7, max: 365, standard: 90 }, 365),
   ...passcodeSettings,

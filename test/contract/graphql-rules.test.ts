@@ -198,6 +198,7 @@ describe('the schema', () => {
       'CreateViewerTotpPayload.secret',
       'Device.hash',
       'IdentityProvider.hasClientSecret',
+      'MethodCounts.password',
       'RotateClientSecretPayload.previousSecretExpiresAt',
       'RotateClientSecretPayload.secret',
     ])

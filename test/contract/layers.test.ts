@@ -93,7 +93,7 @@ const FLOORS = [
   ['registration', 'consents', 'passcodes'],
   ['sessions', 'credentials', 'idps', 'sign-up'],
   ['users', 'clients', 'tenants', 'lookup', 'organizations'],
-  ['permissions'],
+  ['permissions', 'old-passwords'],
   ['operations'],
   ['graphql', 'rest', 'pages'],
   ['access'],

@@ -27,7 +27,11 @@ const failWith = (method: 'passcode' | 'passkey' | 'totp') =>
 const countToday = async (ctx: Ctx) => (await getDailyCounts(ctx, {})).at(-1)
 const readUncounted = (tenant: string) =>
   sql<object>(`SELECT "kind", "method" FROM "UncountedEvent" WHERE "tenantId" = $1 ORDER BY "id"`, [tenant])
-const noMethods = { total: 0, passcode: 0, passkey: 0, provider: 0, totp: 0, recovery: 0, unknown: 0 }
+const noMethods = {
+  total: 0,
+  ...Object.fromEntries([...SIGN_IN_METHODS, ...SECOND_FACTORS].map((method) => [method, 0])),
+  unknown: 0,
+}
 
 /** A tenant of each test, with a user. */
 const test = base.extend('own', async ({ app: _ }) => {

@@ -48,6 +48,7 @@ const NOTHING: CleanupReport = {
   AddressChange: 0,
   Passcode: 0,
   KnownDevice: 0,
+  OldPassword: 0,
   DailyCount: 0,
   RowChange: 0,
   RefusedEvent: 0,

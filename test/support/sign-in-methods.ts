@@ -1,10 +1,13 @@
-import { generateKeyPairSync, randomBytes } from 'node:crypto'
+import { createHash, generateKeyPairSync, randomBytes } from 'node:crypto'
+import type { Ctx } from '../../src/context/context.ts'
 import type { LimitName } from '../../src/coordination/rate-limits.ts'
 import type { SignInMethodName } from '../../src/model/sign-in-methods.ts'
+import { storeOldPasswords } from '../../src/old-passwords/old-passwords.ts'
+import { updateSettings } from '../../src/tenants/settings.ts'
 import { createAssertion } from './authenticator.ts'
 import { dbFor } from './database.ts'
 import type { Person } from './fixtures.ts'
-import { interactionAt, type Page } from './hosted-pages.ts'
+import { interactionAt, openPage, type Page } from './hosted-pages.ts'
 import type { PageBrowser } from './page-browser.ts'
 import { enrollPasskey, readPasskeyOptions } from './passkeys.ts'
 import { test as base } from './provider-sign-in.ts'
@@ -16,7 +19,8 @@ export type Visit = { status: number; html: string; path: string; location: stri
 export type Attempt = {
   /** Presents the proof at the page of the attempt, or at another one. */
   present: (by: PageBrowser, page?: Page) => Promise<Visit>
-  presentWrong: (by: PageBrowser) => Promise<Visit>
+  /** Presents a wrong proof; of a method with typed proofs, a given one. */
+  presentWrong: (by: PageBrowser, wrong?: string) => Promise<Visit>
   /** Lets the proof expire. */
   expire: () => Promise<void>
 }
@@ -40,6 +44,14 @@ async function submitForm(by: PageBrowser, page: Page, form: Record<string, stri
 }
 
 const PAST = new Date(0)
+
+/** The password that imported people have, and its hash. */
+export const OLD_PASSWORD = 'correct horse'
+export const OLD_HASH = createHash('sha256').update(OLD_PASSWORD).digest('base64')
+
+/** Lets the tenant accept the passwords of imported people for a day. */
+export const startMigration = (ctx: Ctx): Promise<unknown> =>
+  updateSettings(ctx, { migrationEndsAt: new Date(Date.now() + 86_400_000).toISOString() })
 
 async function expireSignIn(tenant: string, { path }: Page): Promise<void> {
   await dbFor(tenant).interaction.update({ where: interactionAt(tenant, path), data: { expiresAt: PAST } })
@@ -104,6 +116,31 @@ export const test = base.extend(
                 assertion: createAssertion(passkey, options, { origin: 'https://evil.example' }),
               }),
             expire: () => expireSignIn(tenant, first),
+          }
+        }
+      },
+    },
+    password: {
+      limit: 'enterPassword',
+      namesUser: true,
+      revealsLock: false,
+      equip: async (person) => {
+        await startMigration(ctx)
+        const hash = { kind: 'digest', digest: 'sha256', before: '', after: '', hash: OLD_HASH } as const
+        if (person) await ctx.db.transaction((tx) => storeOldPasswords(tx, [{ userId: person.id, hash }]))
+        return async (first, by) => {
+          const address = person?.email ?? email(`nobody-${randomBytes(4).toString('hex')}`)
+          const code = await submitForm(by, first, { step: 'email', address })
+          const path = code.path.replace(/\/code$/, '/password')
+          const page = await openPage(by, path)
+          const enter = (password: string) => (browser: PageBrowser, at: Page) =>
+            submitForm(browser, at, { step: 'password', password })
+          return {
+            present: (browser, at = page) => enter(OLD_PASSWORD)(browser, at),
+            presentWrong: (browser, wrong = 'wrong') => enter(wrong)(browser, page),
+            expire: async () => {
+              await dbFor(tenant).oldPassword.deleteMany({ where: { tenantId: tenant } })
+            },
           }
         }
       },

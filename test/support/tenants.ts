@@ -17,6 +17,7 @@ export const OTHER_SETTINGS = {
       typeof standard === 'boolean' ? !standard : (example ?? 'https://acme.example'),
     ]),
   ),
+  migrationEndsAt: '2027-03-31T22:00:00.000Z',
   signUpFields: [],
   invitationLifetimeSeconds: 3600,
   signInMethods: ['passkey'],

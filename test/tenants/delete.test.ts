@@ -129,6 +129,9 @@ async function fillTenantTables(tenantId: string): Promise<void> {
   await db.accountDeletion.create({
     data: { tenantId, userId, requestedAt: now, dueAt: new Date(now.getTime() + 86_400_000) },
   })
+  // Other tests delete the old passwords of tenants that do not migrate.
+  await db.tenant.update({ where: { tenantId }, data: { migrationEndsAt: new Date('2100-01-01') } })
+  await db.oldPassword.create({ data: { tenantId, userId, hash: 'sealed', place: 1 } })
   await db.addressChange.create({
     data: {
       tenantId,

@@ -14,13 +14,14 @@ describe('updateSettings', () => {
     events,
   }) => {
     await findTenant(tenant)
-    expect(await updateSettings(ctx, OTHER_SETTINGS)).toMatchObject(OTHER_SETTINGS)
-    expect(await findTenant(tenant)).toMatchObject(OTHER_SETTINGS)
+    const stored = { ...OTHER_SETTINGS, migrationEndsAt: new Date(OTHER_SETTINGS.migrationEndsAt) }
+    expect(await updateSettings(ctx, OTHER_SETTINGS)).toMatchObject(stored)
+    expect(await findTenant(tenant)).toMatchObject(stored)
     const unset = { logoUrl: null, loginUrl: null, dynamicRegistration: false }
     expect(
       await updateSettings(ctx, { logoUrl: '', loginUrl: null, dynamicRegistration: null }),
-    ).toMatchObject({ ...OTHER_SETTINGS, ...unset })
-    expect(await getSettings(ctx)).toEqual({ ...OTHER_SETTINGS, ...unset })
+    ).toMatchObject({ ...stored, ...unset })
+    expect(await getSettings(ctx)).toEqual({ ...stored, ...unset })
     const [changed, cleared] = (await events()).slice(-2)
     expect([changed, cleared].map((event) => event?.type)).toEqual(['tenant.updated', 'tenant.updated'])
     // The table keeps the default of this one: other tests send documents that are not registered.

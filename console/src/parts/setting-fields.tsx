@@ -63,6 +63,29 @@ export function NumberSetting({ name, hint }: Described<NamesOf<number>>) {
   )
 }
 
+/** An instant as `<input type="datetime-local">` has it: in the time zone of the browser, to the minute. */
+function toLocal(instant: string): string {
+  const time = new Date(instant)
+  return new Date(time.getTime() - time.getTimezoneOffset() * 60_000).toISOString().slice(0, 16)
+}
+
+/** An instant. */
+export function InstantSetting({ name, hint }: Described<NamesOf<string>>) {
+  const { label, value, change, problem } = useValue<string | null>(name)
+  return (
+    <Field label={label} name={name} hint={hint} problem={problem}>
+      {(props) => (
+        <input
+          {...props}
+          type="datetime-local"
+          value={value ? toLocal(value) : ''}
+          onChange={({ target }) => change(target.value ? new Date(target.value).toISOString() : null)}
+        />
+      )}
+    </Field>
+  )
+}
+
 /** A number of seconds in the largest unit of which it is a multiple. */
 export function DurationSetting({ name, hint }: Described<NamesOf<number>>) {
   const { label, value, change, problem } = useValue<number | null>(name)

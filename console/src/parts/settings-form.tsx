@@ -51,6 +51,7 @@ const SETTING_LABELS: Record<SettingName, string> = {
   sessionLifetimeSeconds: t('A session ends in any case after'),
   newDeviceNotice: t('Mail about a new browser'),
   accountDeletionDays: t('Days until an account is deleted'),
+  migrationEndsAt: t('Old passwords are accepted until'),
   networkCodeLimit: t('Unused codes of a network in an hour'),
   networkFailureLimit: t('Wrong codes of a network in an hour'),
   smsDailyLimit: t('Text messages in a day'),
@@ -169,6 +170,7 @@ graphql`
       sessionLifetimeSeconds
       newDeviceNotice
       accountDeletionDays
+      migrationEndsAt
       networkCodeLimit
       networkFailureLimit
       smsDailyLimit

@@ -77,6 +77,9 @@ export const DE: Words = {
   'A session ends in any case after': 'Eine Sitzung endet in jedem Fall nach',
   'Mail about a new browser': 'E-Mail bei einem neuen Browser',
   'Days until an account is deleted': 'Tage bis zur Löschung eines Kontos',
+  'Old passwords are accepted until': 'Bisherige Passwörter gelten bis',
+  'Imported users sign in with the password of their former system once. Empty: never.':
+    'Importierte Benutzer melden sich einmal mit dem Passwort ihres früheren Systems an. Leer: nie.',
   'Unused codes of a network in an hour': 'Ungenutzte Codes eines Netzes in einer Stunde',
   'Wrong codes of a network in an hour': 'Falsche Codes eines Netzes in einer Stunde',
   'Text messages in a day': 'SMS an einem Tag',

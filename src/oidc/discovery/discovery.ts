@@ -42,6 +42,7 @@ type DiscoverySettings = SignUpSettings &
     | 'signInMethods'
     | 'secondFactor'
     | 'idps'
+    | 'migrationEndsAt'
   >
 
 /**

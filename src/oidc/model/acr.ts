@@ -1,5 +1,12 @@
 import { listPossibleAmr, type TrustPolicy } from '../../idps/provider/trusted-authentication.ts'
-import { ACR_FEDERATED, ACR_MFA, getMethodAcr, type SignInMethodName } from '../../model/sign-in-methods.ts'
+import {
+  ACR_FEDERATED,
+  ACR_MFA,
+  ACR_PASSWORD,
+  getMethodAcr,
+  type SignInMethodName,
+} from '../../model/sign-in-methods.ts'
+import { isMigrating } from '../../old-passwords/old-passwords.ts'
 import { ACRS_BY_STRENGTH, AMR_FEDERATED, computeAcr, getStrength } from '../../sessions/acr.ts'
 import { type ClaimRequest, listRequestedValues } from '../../users/claim-request.ts'
 
@@ -8,10 +15,12 @@ export const listSupportedAcrs = ({
   signInMethods,
   secondFactor,
   idps,
+  migrationEndsAt,
 }: {
   signInMethods: readonly string[]
   secondFactor: string
   idps: readonly TrustPolicy[]
+  migrationEndsAt: Date | null
 }): string[] => {
   const providers = signInMethods.includes('provider') ? idps : []
   const strongest = Math.max(
@@ -20,7 +29,9 @@ export const listSupportedAcrs = ({
     ...providers.map((idp) => getStrength(computeProviderAcr(idp))),
   )
   return ACRS_BY_STRENGTH.slice(0, strongest + 1).filter(
-    (acr) => acr !== ACR_FEDERATED || signInMethods.includes('provider'),
+    (acr) =>
+      (acr !== ACR_FEDERATED || signInMethods.includes('provider')) &&
+      (acr !== ACR_PASSWORD || isMigrating({ migrationEndsAt })),
   )
 }
 

@@ -1,11 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { requireNoEscalation } from '../../access/require-scope.ts'
 import type { Ctx } from '../../context/context.ts'
 import { newId } from '../../core/crypto.ts'
 import { Conflict, type ErrorCode, type FieldIssue, InvalidInput, NotFound } from '../../core/errors.ts'
 import { log } from '../../core/log.ts'
+import { getRoleScopes } from '../../core/scopes.ts'
 import { toAppError } from '../../core/to-app-error.ts'
 import type { NewEvent } from '../../events/create-event.ts'
 import { recordEvents } from '../../events/log.ts'
+import { storeOldPasswords } from '../../old-passwords/old-passwords.ts'
+import type { PasswordHash } from '../../old-passwords/password-hash.ts'
 import { planByKeys } from '../list/index-planning.sql.ts'
 import type { UserColumns } from '../user-body.ts'
 import { findVerificationIssues } from '../users.fields.ts'
@@ -33,6 +37,8 @@ export type KeyColumn = (typeof KEY_COLUMNS)[number]
 export type CheckedLine = {
   line: number
   columns: UserColumns
+  /** The hash of the password in the system that the user comes from. */
+  hash?: PasswordHash | undefined
   key: { column: KeyColumn; value: string }
   /** The id of the user, for lines without another key. */
   id?: string
@@ -127,7 +133,14 @@ function partitionLines(lines: readonly CheckedLine[], holders: readonly Holder[
   return parts
 }
 
-/** Writes the lines that can be written together, in at most seven round trips. Returns their results. */
+/** The field of a line, in events and results, that has the hash. */
+const PROOF_FIELD = 'proof'
+
+/** The hashes of lines by their users. */
+const listHashes = (lines: readonly (readonly [userId: string, line: CheckedLine])[]) =>
+  lines.flatMap(([userId, { hash }]) => (hash ? [{ userId, hash }] : []))
+
+/** Writes the lines that can be written together, in at most seven round trips, and four for hashes of passwords. Returns their results. */
 async function writeTogether(ctx: Ctx, lines: readonly CheckedLine[]): Promise<Map<number, LineResult>> {
   const results = await ctx.db.transaction(async (tx) => {
     await planByKeys(tx)
@@ -141,11 +154,12 @@ async function writeTogether(ctx: Ctx, lines: readonly CheckedLine[]): Promise<M
         tx,
         creations.map(({ newId, columns }) => ({ id: newId, columns })),
       )
-      for (const { line, newId: userId, columns } of creations)
-        if (written.has(userId)) {
-          results.set(line, { line, status: 'created', userId })
-          events.push(...createUserCreationEvents({ id: userId, locked: columns.locked ?? false, roles: [] }))
-        }
+      const inserted = creations.filter(({ newId }) => written.has(newId))
+      await storeOldPasswords(tx, listHashes(inserted.map((line) => [line.newId, line])))
+      for (const { line, newId: userId, columns } of inserted) {
+        results.set(line, { line, status: 'created', userId })
+        events.push(...createUserCreationEvents({ id: userId, locked: columns.locked ?? false, roles: [] }))
+      }
     }
     if (changes.length > 0) {
       const changed = await updateUserRows(
@@ -153,10 +167,12 @@ async function writeTogether(ctx: Ctx, lines: readonly CheckedLine[]): Promise<M
         changes.map(({ holder, columns }) => ({ id: holder.id, columns })),
       )
       const changedOf = new Map(changed.map((row) => [row.id, row.changed]))
+      const proven = await storeOldPasswords(tx, listHashes(changes.map((line) => [line.holder.id, line])))
       for (const { line, holder } of changes) {
-        const columns = changedOf.get(holder.id)
-        results.set(line, { line, status: columns ? 'updated' : 'unchanged', userId: holder.id })
-        if (columns) events.push(...createUserChangeEvents({ user: holder, changed: columns }))
+        const columns = [...(changedOf.get(holder.id) ?? []), ...(proven.has(holder.id) ? [PROOF_FIELD] : [])]
+        const isChanged = columns.length > 0
+        results.set(line, { line, status: isChanged ? 'updated' : 'unchanged', userId: holder.id })
+        if (isChanged) events.push(...createUserChangeEvents({ user: holder, changed: columns }))
       }
     }
     await recordEvents(tx, ctx, events)
@@ -167,6 +183,26 @@ async function writeTogether(ctx: Ctx, lines: readonly CheckedLine[]): Promise<M
 
 /** Attempts per batch, because users may be created or deleted between the lookup and the write. */
 const MAX_LOOKUPS = 3
+
+/** Writes a user, and the hash of the line in the same transaction. */
+async function writeWithHash(
+  ctx: Ctx,
+  line: CheckedLine,
+  write: (ctx: Ctx) => Promise<{ id: string; isChanged: boolean }>,
+): Promise<{ id: string; isChanged: boolean }> {
+  if (!line.hash) return write(ctx)
+  return ctx.db.transaction(async (tx) => {
+    const { id, isChanged } = await write({ ...ctx, db: tx.join() })
+    const stored = await storeOldPasswords(tx, listHashes([[id, line]]))
+    if (stored.size > 0)
+      await recordEvents(
+        tx,
+        ctx,
+        createUserChangeEvents({ user: { id, locked: false, roles: [] }, changed: [PROOF_FIELD] }),
+      )
+    return { id, isChanged: isChanged || stored.size > 0 }
+  })
+}
 
 /** Writes one line like a single create or update. */
 async function writeSingly(ctx: Ctx, line: CheckedLine): Promise<LineResult> {
@@ -180,13 +216,21 @@ async function writeSingly(ctx: Ctx, line: CheckedLine): Promise<LineResult> {
       if (!holder) {
         const issues = findFlagIssues(line.columns)
         if (issues.length > 0) throw new InvalidInput(issues)
-        const { id } = await createUserFromColumns(ctx, line.columns)
-        return { line: line.line, status: 'created', userId: id }
+        const id = await writeWithHash(ctx, line, async (joined) => {
+          const user = await createUserFromColumns(joined, line.columns)
+          return { id: user.id, isChanged: true }
+        })
+        return { line: line.line, status: 'created', userId: id.id }
       }
-      let isChanged = false
-      await changeUser(ctx, holder.id, selectColumns(line, holder), ({ changed }) => {
-        isChanged = changed.length > 0
-        return []
+      const { isChanged } = await writeWithHash(ctx, line, async (joined) => {
+        let isChanged = false
+        await changeUser(joined, holder.id, selectColumns(line, holder), ({ changed, before }) => {
+          // The password signs in as the user.
+          if (line.hash) requireNoEscalation(ctx, getRoleScopes(before.roles))
+          isChanged = changed.length > 0
+          return []
+        })
+        return { id: holder.id, isChanged }
       })
       return { line: line.line, status: isChanged ? 'updated' : 'unchanged', userId: holder.id }
     } catch (thrown) {

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { ERROR_CODES } from '../../core/errors.ts'
+import { accountProof } from '../../old-passwords/old-passwords.fields.ts'
 import { defineEnum } from '../../schema/enums.ts'
 import { boolean, clearable, integer, oneOf, text } from '../../schema/input-shapes.ts'
 import { createIdShape, requestIdShape } from '../../schema/response-shapes.ts'
@@ -71,6 +72,7 @@ export const UserLine = z
         description: 'Identifier of the user in the source system; unique in the tenant.',
         example: 'crm-10815',
       }),
+      proof: accountProof,
       ...responseOnlyShapes,
     },
     'must be an object',

@@ -1,10 +1,12 @@
 import { setImmediate as nextRound, setTimeout as sleep } from 'node:timers/promises'
+import { findTenant } from '../../access/tenant-cache.ts'
 import type { Ctx } from '../../context/context.ts'
 import { readIdPrefix } from '../../core/crypto.ts'
 import { AppError, InvalidInput } from '../../core/errors.ts'
 import { parseExactJson } from '../../core/json/exact-json.ts'
 import { type NdjsonLine, readNdjsonLines } from '../../core/json/ndjson.ts'
 import { takeTurn } from '../../core/turns.ts'
+import { isMigrating } from '../../old-passwords/old-passwords.ts'
 import { parseInput } from '../../schema/input-shapes.ts'
 import { toUserColumns } from '../user-body.ts'
 import { splitResponseOnly } from '../users.fields.ts'
@@ -57,18 +59,23 @@ function parseNdjsonLine({ text, error }: NdjsonLine): unknown {
 export type SourceLine = { number: number; bytes: number; parse: () => unknown }
 
 /** Checks a line. Throws InvalidInput that names every invalid field. */
-function checkLine({ number, parse }: SourceLine, matchBy: MatchBy | undefined): CheckedLine {
+function checkLine({ number, parse }: SourceLine, { matchBy, takesProofs }: LineRules): CheckedLine {
   const input = parse()
   if (Object.keys(Object(input)).length > MAX_LINE_MEMBERS)
     throw new InvalidInput([{ field: '', description: `has more than ${MAX_LINE_MEMBERS} members` }])
   const {
-    written: { externalId, ...fields },
+    written: { externalId, proof, ...fields },
     echoed: { id },
   } = splitResponseOnly(parseInput(UserLine, input))
+  if (proof && !takesProofs)
+    throw new InvalidInput([
+      { field: 'proof', description: 'is accepted until the migrationEndsAt of the tenant only' },
+    ])
+  const hash = proof?.hash
   const columns = { ...toUserColumns(fields), ...(externalId !== undefined && { externalId }) }
   const by = matchBy ?? MATCH_BY.find((field) => columns[COLUMN_BY_MATCH[field]])
   const value = by && columns[COLUMN_BY_MATCH[by]]
-  if (by && value) return { line: number, columns, key: { column: COLUMN_BY_MATCH[by], value } }
+  if (by && value) return { line: number, columns, hash, key: { column: COLUMN_BY_MATCH[by], value } }
   if (matchBy)
     throw new InvalidInput([{ field: matchBy, description: 'is required to match the line to a user' }])
   // An exported user without any of the three keys is matched by the old id as externalId.
@@ -76,6 +83,7 @@ function checkLine({ number, parse }: SourceLine, matchBy: MatchBy | undefined):
     return {
       line: number,
       columns: { ...columns, externalId: id },
+      hash,
       key: { column: 'externalId', value: id },
       id,
     }
@@ -94,6 +102,9 @@ type SourceRules = {
   lastLine: number
   seenKeys?: SeenKeys
 }
+
+/** What a line is checked against. */
+type LineRules = Pick<SourceRules, 'matchBy' | 'seenKeys'> & { takesProofs: boolean }
 
 /** A line to be written, or its error. */
 type ImportEntry = CheckedLine | LineResult
@@ -114,13 +125,10 @@ function addKeys(line: CheckedLine, seenKeys: SeenKeys): void {
   for (const key of listLineKeys(line)) seenKeys.set(key, line.line)
 }
 
-function toImportEntry(
-  line: SourceLine,
-  { matchBy, seenKeys }: Pick<SourceRules, 'matchBy' | 'seenKeys'>,
-): ImportEntry {
+function toImportEntry(line: SourceLine, rules: LineRules): ImportEntry {
   try {
-    const checked = checkLine(line, matchBy)
-    if (seenKeys) addKeys(checked, seenKeys)
+    const checked = checkLine(line, rules)
+    if (rules.seenKeys) addKeys(checked, rules.seenKeys)
     return checked
   } catch (error) {
     return toLineError(line.number, error)
@@ -136,6 +144,8 @@ function createBatchReader(ctx: Ctx, lines: AsyncIterator<SourceLine[]>, rules: 
   let reading: Promise<IteratorResult<SourceLine[]>> | undefined
   let waiting: { line: SourceLine; entry?: ImportEntry }[] = []
   return async (): Promise<ImportEntry[] | null> => {
+    const tenant = await findTenant(ctx.tenant)
+    const lineRules = { ...rules, takesProofs: tenant !== null && isMigrating(tenant) }
     const batch: ImportEntry[] = []
     const keys = new Set<string>()
     let bytes = 0
@@ -153,7 +163,7 @@ function createBatchReader(ctx: Ctx, lines: AsyncIterator<SourceLine[]>, rules: 
           const message = `An import takes ${MAX_IMPORT_LINES} lines at most; import the rest from line ${lastLine + 1} on.`
           throw new AppError('PAYLOAD_TOO_LARGE', 413, message)
         }
-        item.entry ??= toImportEntry(item.line, rules)
+        item.entry ??= toImportEntry(item.line, lineRules)
         const own = isCheckedLine(item.entry) ? listLineKeys(item.entry) : []
         if (own.some((key) => keys.has(key))) return takeBatch()
         for (const key of own) keys.add(key)

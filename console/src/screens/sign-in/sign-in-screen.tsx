@@ -3,6 +3,7 @@ import {
   CheckSetting,
   ChoiceSetting,
   DurationSetting,
+  InstantSetting,
   LinesSetting,
   NumberSetting,
   SelectionSetting,
@@ -120,6 +121,10 @@ function Sections() {
           <NumberSetting
             name="accountDeletionDays"
             hint={t('After a user has asked for it. 0: users cannot delete their accounts.')}
+          />
+          <InstantSetting
+            name="migrationEndsAt"
+            hint={t('Imported users sign in with the password of their former system once. Empty: never.')}
           />
         </section>
         <section className="card">

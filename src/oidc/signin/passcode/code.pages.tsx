@@ -26,6 +26,8 @@ type CodePageProps = StepPageProps & {
   resendAllowedAt?: Date | null
   /** The user may sign in by another method: the way back to the first page says so. */
   offersOtherWay?: boolean
+  /** The URL of the page for the password of the system that the tenant moves from. */
+  passwordPath?: string | null
   now?: Date
 }
 
@@ -42,6 +44,7 @@ export function CodePage({
   digits = 6,
   resendAllowedAt,
   offersOtherWay,
+  passwordPath,
   now = new Date(),
   ...page
 }: CodePageProps): VNode {
@@ -60,6 +63,11 @@ export function CodePage({
         <>
           {isNumber && offersSignUp && <Hint of="code.numberSignUp" />}
           <ResendForm {...{ interaction, resendAllowedAt, now }} />
+          {passwordPath && (
+            <a href={passwordPath}>
+              <Message of="password.use" />
+            </a>
+          )}
           <RestartForm interaction={interaction}>{offersOtherWay ? undefined : otherAddress}</RestartForm>
         </>
       }

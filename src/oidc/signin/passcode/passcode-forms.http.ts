@@ -14,8 +14,15 @@ import type { InputRejection } from '../../interactions/progress.ts'
 import { addAccountCookies } from '../step/added-account.http.ts'
 import { describeAddressEntry, describeInvalidAddress, formatAddress } from '../step/address-texts.ts'
 import { describeInputRejection, toAttemptsRejection } from '../step/input-rejection-texts.ts'
+import { offersMethod } from '../step/offered-methods.ts'
 import type { PageView, SignInMethod } from '../step/sign-in-method.http.ts'
-import { buildProofCookie, readCookies, redirectToPage, rejectInput } from '../step/sign-in-step.http.ts'
+import {
+  buildPagePath,
+  buildProofCookie,
+  readCookies,
+  redirectToPage,
+  rejectInput,
+} from '../step/sign-in-step.http.ts'
 import type { SignInStep } from '../step/sign-in-step.ts'
 import { AddressEntry } from './address-entry.pages.tsx'
 import { CodePage } from './code.pages.tsx'
@@ -64,10 +71,8 @@ function hasAddress({ interaction }: SignInStep): boolean {
   return interaction.progress.address !== undefined
 }
 
-function renderCodePage(
-  { call, interaction }: SignInStep,
-  { common, rejection, options }: PageView,
-): Response {
+function renderCodePage(signIn: SignInStep, { common, rejection, options }: PageView): Response {
+  const { call, interaction } = signIn
   const { progress } = interaction
   return renderComponent(
     call.ctx,
@@ -82,6 +87,7 @@ function renderCodePage(
       offersSignUp: hasSignUp(call.tenant),
       digits: progress.digits,
       resendAllowedAt: computeResendAllowedAt(progress),
+      passwordPath: offersMethod(signIn, 'password') ? buildPagePath(signIn, 'password') : null,
       offersOtherWay: rejection?.reason === 'attempts' && call.tenant.signInMethods.length > 1,
     },
     // The submission of a complete code, and the countdown to a new one.

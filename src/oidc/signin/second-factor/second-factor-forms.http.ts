@@ -83,7 +83,7 @@ async function renderSecondFactor(
   const scripted = { ...options, runsScript: true }
   const task = await selectFactorTask(signIn, found)
   if (task === 'passkey') {
-    const entry = PASSKEY_METHOD.renderEntry(signIn, {
+    const entry = PASSKEY_METHOD.renderEntry?.(signIn, {
       form: common.interaction,
       rejection: rejection && isPasskeyRejection(rejection) ? rejection : null,
       stay: null,

@@ -2,10 +2,11 @@ import type { CachedTenant } from '../../../access/tenant-cache.ts'
 import { listSignInProviders, type SignInProvider } from '../../../idps/sign-in-providers.ts'
 import {
   ACR_MFA,
+  CHOSEN_METHODS,
   getMethodAcr,
-  SIGN_IN_METHODS,
   type SignInMethodName,
 } from '../../../model/sign-in-methods.ts'
+import { isMigrating } from '../../../old-passwords/old-passwords.ts'
 import type { AuthorizationState } from '../../authorize/evaluate-request.ts'
 import { computeProviderAcr } from '../../model/acr.ts'
 import type { PendingRequest } from '../../model/authorize-request.ts'
@@ -13,7 +14,7 @@ import { isAcceptableAcr } from '../../model/claims-request.ts'
 
 /** The parts of a sign-in that decide which methods it offers. */
 export type Offering = {
-  call: { tenant: Pick<CachedTenant, 'signInMethods' | 'idps'> }
+  call: { tenant: Pick<CachedTenant, 'signInMethods' | 'idps' | 'migrationEndsAt'> }
   interaction: { request: Pick<PendingRequest, 'claims'> }
   authorization: Pick<AuthorizationState, 'secondFactor'>
 }
@@ -32,7 +33,13 @@ export const listOfferedProviders = (signIn: Offering): SignInProvider[] =>
 
 /** Whether the tenant has a method, and it leads to an `acr` that the request accepts. */
 export function offersMethod(signIn: Offering, name: SignInMethodName): boolean {
-  if (!signIn.call.tenant.signInMethods.includes(name)) return false
+  const { tenant } = signIn.call
+  // A password is entered beside a code.
+  const isOn =
+    name === 'password'
+      ? isMigrating(tenant) && offersMethod(signIn, 'passcode')
+      : tenant.signInMethods.includes(name)
+  if (!isOn) return false
   return (
     leadsToAcr(signIn, getMethodAcr(name)) || (name === 'provider' && listOfferedProviders(signIn).length > 0)
   )
@@ -40,7 +47,7 @@ export function offersMethod(signIn: Offering, name: SignInMethodName): boolean 
 
 /** Whether the first page offers another method than this one. */
 export const offersOtherMethod = (signIn: Offering, than: SignInMethodName): boolean =>
-  SIGN_IN_METHODS.some(
+  CHOSEN_METHODS.some(
     (name) =>
       name !== than &&
       offersMethod(signIn, name) &&

@@ -36,10 +36,10 @@ export type EntryView = {
  */
 export type SignInMethod = {
   forms: FormHandlers
-  /** The form that begins a sign-in. Of the offered methods, the one of the lowest rank has the checkbox of the page. */
-  firstForm: { step: string; stayRank: number; hasOwnCheckboxWithoutScript?: true }
+  /** The form that begins a sign-in; without one, the method follows the first page. Of the offered methods, the one of the lowest rank has the checkbox of the page. */
+  firstForm?: { step: string; stayRank: number; hasOwnCheckboxWithoutScript?: true }
   /** Its part of the first page. */
-  renderEntry: (signIn: SignInStep, view: EntryView) => PagePart
+  renderEntry?: (signIn: SignInStep, view: EntryView) => PagePart
   /** A note above the parts of the first page. */
   renderNote?: (signIn: SignInStep, form: PageInteraction) => PagePart
   /** Whether its part of the first page shows a rejection; without it, those that no other method owns. */

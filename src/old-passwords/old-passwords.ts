@@ -1,0 +1,95 @@
+import { randomInt } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
+import type { CachedTenant } from '../access/tenant-cache.ts'
+import { computeMac, seal, unseal } from '../core/crypto.ts'
+import type { Db, Tx } from '../database/handle.ts'
+import { comparePassword } from './compare-password.ts'
+import { selectCompared, selectStoredPasswords, upsertPasswords } from './old-passwords.sql.ts'
+import type { PasswordHash } from './password-hash.ts'
+
+/** Places of hashes among those of a tenant: 31 bits. */
+const PLACES = 2 ** 31
+
+/** The purpose of a sealed hash. Moved to another user or tenant, it cannot be decrypted. */
+export const toOldPasswordPurpose = (tenant: string, userId: string): string =>
+  `old-password:${tenant}:${userId}`
+
+const openHash = (tenant: string, userId: string, sealed: string): PasswordHash =>
+  JSON.parse(unseal(toOldPasswordPurpose(tenant, userId), sealed).toString()) as PasswordHash
+
+/** Whether the tenant accepts the passwords of the system that it moves from. */
+export const isMigrating = ({ migrationEndsAt }: Pick<CachedTenant, 'migrationEndsAt'>): boolean =>
+  migrationEndsAt !== null && migrationEndsAt > new Date()
+
+/** A user whose row is locked, or was inserted by the transaction, and the hash of an import. */
+export type ImportedPassword = { userId: string; hash: PasswordHash }
+
+/**
+ * Stores the passwords of users. Returns those that it changed: a password that was used is not stored again, and the
+ * hash that is stored is none.
+ */
+export async function storeOldPasswords(
+  tx: Tx,
+  imported: readonly ImportedPassword[],
+): Promise<ReadonlySet<string>> {
+  if (imported.length === 0) return new Set()
+  const stored = await selectStoredPasswords(
+    tx,
+    imported.map(({ userId }) => userId),
+  )
+  const byUser = new Map(stored.map((row) => [row.userId, row]))
+  const changed = imported.filter(({ userId, hash }) => {
+    const current = byUser.get(userId)
+    if (!current?.hash) return current?.isUsed !== true
+    return !isDeepStrictEqual(openHash(tx.tenant, userId, current.hash), hash)
+  })
+  if (changed.length > 0)
+    await upsertPasswords(
+      tx,
+      changed.map(({ userId, hash }) => ({
+        userId,
+        hash: seal(toOldPasswordPurpose(tx.tenant, userId), JSON.stringify(hash)),
+        place: randomInt(PLACES),
+      })),
+    )
+  return new Set(changed.map(({ userId }) => userId))
+}
+
+/** The stored password of a user that a guess has matched, as it is claimed. */
+export type MatchedPassword = { sealed: string; algorithm: PasswordHash['kind'] }
+
+/**
+ * Compares a password with the hash of a user, or, where there is none, with that of another user of the tenant, and
+ * ignores the result: the response takes as long for every address. Null unless it is the user's. Throws RateLimited when
+ * too many comparisons wait.
+ */
+export async function matchOldPassword(
+  db: Db,
+  { userId, address }: { userId: string | null; address: string },
+  password: string,
+): Promise<MatchedPassword | null> {
+  const { tenant } = db
+  const place = computeMac('old-password-place', `${tenant}\n${address}`).readUInt32BE() % PLACES
+  const compared = await selectCompared(db, { userId, place })
+  if (!compared?.hash || compared.hashOf === null) return null
+  const hash = openHash(tenant, compared.hashOf, compared.hash)
+  const isRight = await comparePassword(tenant, password, hash)
+  return isRight && compared.isOwn ? { sealed: compared.hash, algorithm: hash.kind } : null
+}
+
+/**
+ * Deletes the hash of a user who signs in with it, whose row is locked. False when it was used before: of two at once, one
+ * wins.
+ */
+export async function takeOldPassword(
+  { prisma, tenant }: Tx,
+  userId: string,
+  { sealed }: MatchedPassword,
+  now: Date,
+): Promise<boolean> {
+  const { count } = await prisma.oldPassword.updateMany({
+    where: { tenantId: tenant, userId, hash: sealed },
+    data: { hash: null, usedAt: now },
+  })
+  return count === 1
+}
