@@ -148,6 +148,18 @@ const buildLimit = (rows: number, bind: BindParameter): string =>
   COMMON_SIZES.has(rows - 1) ? String(rows) : `${bind(rows)}::int`
 
 /**
+ * The scans of a page by offset. Each skips its rows by itself: rows that are skipped behind their union cost a tenth more. The
+ * rows of the first scan are counted only if the page is not full without the second one.
+ */
+const buildSkippingScans = ([first, ...others]: string[], offset: string, limit: string): string[] => [
+  `(${first} OFFSET ${offset} LIMIT ${limit})`,
+  ...others.map(
+    (arm) =>
+      `(${arm} OFFSET ${offset} - (SELECT count(*) FROM (${first} LIMIT ${offset}) skipped) LIMIT ${limit})`,
+  ),
+]
+
+/**
  * SELECT of one page and one extra row: `id`, `value` and the columns of the source, from the index in list
  * order (in reverse for a page before a cursor, as `toPageRows` expects). By cursor it reads only the page;
  * by offset it reads the index up to the page, so leave `columns` out and join the rows. The outer statement
@@ -175,13 +187,16 @@ export function buildKeysetPage(
   const [first, ...others] = arms
   // The planner knows the order of one scan, and does not sort its rows again.
   if (others.length === 0 && !each) return `${first} ${offset ? `OFFSET ${offset} ` : ''}LIMIT ${limit}`
+  const isSkipping = offset !== null && !each
   // A limit on each scan keeps their order: the first scan is read first.
-  const bounded = arms.map((arm) =>
-    each
-      ? `(SELECT k.* FROM ${each}, LATERAL (${arm} LIMIT ${needed}) k ORDER BY ${buildKeysetSort(order, scanned, 'k')} LIMIT ${needed})`
-      : `(${arm} LIMIT ${needed})`,
-  )
-  const page = `SELECT * FROM (${bounded.join(' UNION ALL ')}) "arms" ${offset ? `OFFSET ${offset} ` : ''}LIMIT ${limit}`
+  const bounded = isSkipping
+    ? buildSkippingScans(arms, offset, limit)
+    : arms.map((arm) =>
+        each
+          ? `(SELECT k.* FROM ${each}, LATERAL (${arm} LIMIT ${needed}) k ORDER BY ${buildKeysetSort(order, scanned, 'k')} LIMIT ${needed})`
+          : `(${arm} LIMIT ${needed})`,
+      )
+  const page = `SELECT * FROM (${bounded.join(' UNION ALL ')}) "arms" ${offset && !isSkipping ? `OFFSET ${offset} ` : ''}LIMIT ${limit}`
   return isByValue
     ? `SELECT COALESCE(p."id", (SELECT ${order.id} FROM ${source.from} WHERE ${source.where} AND ${order.value} = p."value")) AS "id", p."value" FROM (${page}) p`
     : page
