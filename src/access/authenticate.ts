@@ -1,5 +1,6 @@
 import { decodeJwt, type JWTPayload } from 'jose'
 import { type Actor, type Ctx, createCtx } from '../context/context.ts'
+import { sha256Hex } from '../core/crypto.ts'
 import { Unauthenticated } from '../core/errors.ts'
 import { apiAudienceOf, isOwnAudience, issuerOf } from '../core/issuer.ts'
 import { OAuthError } from '../core/oauth-error.ts'
@@ -16,6 +17,8 @@ import { throwTransient } from '../core/transient-errors.ts'
 import { Handle } from '../database/handle.ts'
 import { verifyAccessToken } from '../keys/keys.ts'
 import { getTextClaim } from '../keys/token-claims.ts'
+import { findApiKey, listKeyScopes } from './api-keys/find-api-key.ts'
+import { hasKeyPrefix } from './api-keys/key-text.ts'
 import { findClient } from './client-cache.ts'
 import {
   assertClientBinding,
@@ -25,6 +28,7 @@ import {
   type PresentedAccessToken,
   parseAuthorization,
   type TokenBinding,
+  UNBOUND,
   verifyBinding,
 } from './dpop/dpop-binding.ts'
 import { selectActiveRoles } from './token-status.sql.ts'
@@ -58,17 +62,24 @@ const readOidcScopes = (payload: JWTPayload, client: { scopes: readonly string[]
     ),
   )
 
-/** An authenticated call: its context, and the facts of the token that are checked again later. */
-export type AuthenticatedToken = { ctx: Ctx; token: { jti: string; expiresAt: Date }; binding: TokenBinding }
+/**
+ * An authenticated call: its context, and the facts of the token that are checked again later; of an API key, its hash in
+ * hexadecimal.
+ */
+export type AuthenticatedToken = {
+  ctx: Ctx
+  token: { expiresAt: Date; keyHash?: string }
+  binding: TokenBinding
+}
 
 type Target = Pick<Ctx, 'tenant' | 'requestId' | 'ip' | 'userAgent' | 'workload'>
 
 /**
- * Authenticates a management or viewer call (RFC 6750; RFC 9068, section 4; RFC 9449, section 7). Checks
- * signature, issuer, audience and lifetime, the DPoP proof if the token is bound to a key, and that the
- * token's basis is active: one statement for a user, a cached row for a client, and one more statement for a
- * proof. The scopes of the context are those of the token that the client, and the user's roles, permit now.
- * Throws Unauthenticated, with the same error for every invalid token.
+ * Authenticates a management or viewer call by an access token (RFC 6750; RFC 9068, section 4; RFC 9449, section 7) or an
+ * API key. Checks signature, issuer, audience and lifetime, the DPoP proof if the token is bound to a key, and that the
+ * token's basis is active: one statement for a user or an API key, a cached row for a client, and one more statement for
+ * a proof. The scopes of the context are those of the token or key that the client, and the user's roles, permit now.
+ * Throws Unauthenticated, with the same error for every invalid token, and RateLimited for guessed API keys.
  */
 export async function authenticateToken(
   target: Target,
@@ -79,7 +90,9 @@ export async function authenticateToken(
   const presented = parseAuthorization(authorization)
   try {
     if (!presented) throw createInvalidTokenError()
-    return await authenticate(target, presented, keyProof)
+    return await (hasKeyPrefix(presented.token)
+      ? authenticateKey(target, presented)
+      : authenticate(target, presented, keyProof))
   } catch (error) {
     if (!(error instanceof OAuthError)) throw error
     const challenge = buildChallenge(presented?.scheme ?? 'Bearer', error.error, error.message)
@@ -110,8 +123,28 @@ async function authenticate(
   )
   return {
     ctx: createCtx({ ...target, actor, scopes }),
-    token: { jti: getTextClaim(payload, 'jti') ?? '', expiresAt: new Date((payload.exp ?? 0) * 1000) },
+    token: { expiresAt: new Date((payload.exp ?? 0) * 1000) },
     binding,
+  }
+}
+
+/** A key acts in its own tenant only, at the management API unless it is for others. It is not bound to a key of DPoP. */
+async function authenticateKey(
+  target: Target,
+  { token, scheme }: PresentedAccessToken,
+): Promise<AuthenticatedToken> {
+  const { tenant } = target
+  const key = scheme === 'Bearer' ? await findApiKey(target, token) : null
+  if (!key || key.resources.length > 0 || key.organizationId !== null) throw createInvalidTokenError()
+  const { id: apiKeyId, userId, expiresAt } = key
+  const actor: Actor =
+    userId === null
+      ? { kind: 'key', tenant, apiKeyId }
+      : { kind: 'user', tenant, userId, clientId: null, sessionId: null, grantId: null, apiKeyId }
+  return {
+    ctx: createCtx({ ...target, actor, scopes: listKeyScopes(tenant, key) }),
+    token: { expiresAt, keyHash: sha256Hex(token) },
+    binding: UNBOUND,
   }
 }
 

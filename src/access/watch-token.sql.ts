@@ -1,9 +1,10 @@
 import type { Db } from '../database/handle.ts'
 import { findByKey } from '../database/key-lookup.ts'
 import { statement, typed } from '../database/statement.ts'
+import { ACTIVE_KEY_CONDITION } from './api-keys/api-keys.sql.ts'
 import { ACTIVE_BASIS_CONDITION } from './token-status.sql.ts'
 
-/** The rows that the access token of a stream depends on. A client's own token has no user. */
+/** The rows that the access token or API key of a stream depends on. A client's own token has no user. */
 export type StreamTokenBasis = {
   /** The tenant of the caller. */
   tenant: string
@@ -13,12 +14,15 @@ export type StreamTokenBasis = {
   userId: string | null
   grantId: string | null
   sessionId: string | null
+  /** The hash of the API key in hexadecimal; null for an access token. */
+  keyHash: string | null
 }
 
 /**
- * The current scopes of the token's client and the current roles of its user; `roles` is null without a user.
+ * The current scopes of the token's client, or of the key, and the current roles of its user; `roles` is null without a
+ * user.
  */
-export type TokenStatus = { clientScopes: string[]; roles: string[] | null }
+export type TokenStatus = { scopes: string[]; roles: string[] | null }
 
 // Reads several tenants: the parameter `tenant` is the list of them, and every join is by tenant.
 const NULLABLE = typed<(string | null)[]>('text[]')
@@ -30,20 +34,27 @@ const SELECT_TOKEN_STATUSES = statement({
     userIds: NULLABLE,
     grantIds: NULLABLE,
     sessionIds: NULLABLE,
+    keyHashes: NULLABLE,
   },
-  returns: { index: 'int', clientScopes: 'text[]', roles: 'text[]?' },
+  returns: { index: 'int', scopes: 'text[]', roles: 'text[]?' },
 })`
-  SELECT t."index"::int AS "index", c."scopes" AS "clientScopes", u."roles" AS "roles"
-  FROM unnest(:tenantIds, :targets, :clientIds, :userIds, :grantIds, :sessionIds)
-    WITH ORDINALITY AS t("tenantId", "target", "clientId", "userId", "grantId", "sessionId", "index")
+  SELECT t."index"::int AS "index", COALESCE(c."scopes", k."scopes") AS "scopes", u."roles" AS "roles"
+  FROM unnest(:tenantIds, :targets, :clientIds, :userIds, :grantIds, :sessionIds, :keyHashes)
+    WITH ORDINALITY AS t("tenantId", "target", "clientId", "userId", "grantId", "sessionId", "keyHash", "index")
   JOIN "Tenant" ON "Tenant"."tenantId" = t."target"
-  JOIN "Client" c ON c."tenantId" = t."tenantId" AND c."id" = t."clientId"
+  LEFT JOIN "Client" c ON c."tenantId" = t."tenantId" AND c."id" = t."clientId"
+  LEFT JOIN "ApiKeySecret" h ON h."tenantId" = t."tenantId" AND h."secretHash" = decode(t."keyHash", 'hex')
+    AND (h."expiresAt" IS NULL OR h."expiresAt" > now())
+  LEFT JOIN LATERAL ${findByKey('ApiKey', { tenantId: 't."tenantId"', id: 'h."apiKeyId"' })} k ON true
   LEFT JOIN LATERAL ${findByKey('User', { tenantId: 't."tenantId"', id: 't."userId"' })} u ON true
   LEFT JOIN LATERAL ${findByKey('Grant', { tenantId: 't."tenantId"', id: 't."grantId"' })} g ON g."userId" = u."id"
   LEFT JOIN LATERAL ${findByKey('Session', { tenantId: 't."tenantId"', id: 't."sessionId"' })} s ON s."userId" = u."id"
   WHERE :tenant = 'system'
     AND (t."target" = t."tenantId" OR c."allTenants")
-    AND (t."userId" IS NULL OR (u."id" IS NOT NULL AND (t."grantId" IS NULL) = (g."id" IS NULL) AND ${ACTIVE_BASIS_CONDITION}))`
+    AND CASE WHEN t."keyHash" IS NOT NULL THEN ${ACTIVE_KEY_CONDITION}
+      ELSE c."id" IS NOT NULL AND (
+        t."userId" IS NULL OR (u."id" IS NOT NULL AND (t."grantId" IS NULL) = (g."id" IS NULL) AND ${ACTIVE_BASIS_CONDITION})
+      ) END`
 
 /** Returns the status of each token, in the order of `bases`; null for an inactive token. One statement. */
 export async function selectTokenStatuses(
@@ -57,6 +68,7 @@ export async function selectTokenStatuses(
     userIds: bases.map((basis) => basis.userId),
     grantIds: bases.map((basis) => basis.grantId),
     sessionIds: bases.map((basis) => basis.sessionId),
+    keyHashes: bases.map((basis) => basis.keyHash),
   })
   const statuses = new Map(rows.map(({ index, ...row }) => [index - 1, row]))
   return bases.map((_, index) => statuses.get(index) ?? null)

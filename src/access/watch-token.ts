@@ -5,6 +5,7 @@ import { Expiries } from '../core/expiries.ts'
 import { log } from '../core/log.ts'
 import { ACCOUNT_SCOPE, getRoleScopes, isScope } from '../core/scopes.ts'
 import { system } from '../database/system.ts'
+import type { AuthenticatedToken } from './authenticate.ts'
 import { type StreamTokenBasis, selectTokenStatuses, type TokenStatus } from './watch-token.sql.ts'
 
 /** A revocation closes a stream within a second, which includes the time of the statement. */
@@ -18,7 +19,7 @@ const RECHECK_DELAY_MS = 50
  */
 export type OpenStream = {
   ctx: Ctx
-  token: { expiresAt: Date } | null
+  token: AuthenticatedToken['token'] | null
   stream: { stop: AbortController }
 }
 
@@ -36,7 +37,7 @@ let stopListening: (() => void) | undefined
 const createRevokedTokenError = (): Unauthenticated =>
   new Unauthenticated('The access token is expired or revoked.')
 
-function toStreamTokenBasis({ actor, tenant }: Ctx): StreamTokenBasis {
+function toStreamTokenBasis({ ctx: { actor, tenant }, token }: OpenStream): StreamTokenBasis {
   const user = actor.kind === 'user' ? actor : null
   const caller = actor.kind === 'user' || actor.kind === 'client' ? actor : null
   return {
@@ -46,6 +47,7 @@ function toStreamTokenBasis({ actor, tenant }: Ctx): StreamTokenBasis {
     userId: user?.userId ?? null,
     grantId: user?.grantId ?? null,
     sessionId: user?.sessionId ?? null,
+    keyHash: token?.keyHash ?? null,
   }
 }
 
@@ -55,10 +57,10 @@ const hasAccountScope = ({ actor }: Ctx): boolean =>
 /** True while all scopes of the stream are permitted. */
 function isStillAuthorized(ctx: Ctx, status: TokenStatus | null): boolean {
   if (!status) return false
-  if (hasAccountScope(ctx) && !status.clientScopes.includes(ACCOUNT_SCOPE)) return false
+  if (hasAccountScope(ctx) && !status.scopes.includes(ACCOUNT_SCOPE)) return false
   const roleScopes = status.roles && getRoleScopes(status.roles)
   const permitted = new Set(
-    status.clientScopes.filter((scope) => isScope(scope) && (!roleScopes || roleScopes.has(scope))),
+    status.scopes.filter((scope) => isScope(scope) && (!roleScopes || roleScopes.has(scope))),
   )
   return [...ctx.scopes].every((scope) => permitted.has(scope))
 }
@@ -66,7 +68,7 @@ function isStillAuthorized(ctx: Ctx, status: TokenStatus | null): boolean {
 /** Adds a stream to those of its basis. */
 function joinBasis(stream: OpenStream): Basis {
   const { ctx } = stream
-  const rows = toStreamTokenBasis(ctx)
+  const rows = toStreamTokenBasis(stream)
   const key = JSON.stringify([rows, hasAccountScope(ctx), [...ctx.scopes].sort()])
   const basis = bases.get(key) ?? { key, ctx, rows, streams: new Set() }
   bases.set(key, basis)

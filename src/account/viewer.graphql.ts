@@ -43,7 +43,7 @@ registerEarlyField('eventPosition', async (context) => {
 /** The calling user, if it is a user of the tenant. */
 type ViewerRow = { userId: string | null }
 
-const Viewer = builder.objectRef<ViewerRow>('Viewer').implement({
+export const Viewer = builder.objectRef<ViewerRow>('Viewer').implement({
   ...withPublicAccess('The caller: the user or client of the access token.'),
   fields: (t) => ({
     user: t.field({

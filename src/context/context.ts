@@ -11,6 +11,8 @@ export type Actor =
   | { kind: 'anonymous' }
   | { kind: 'platform' }
   | { kind: 'client'; tenant: string; clientId: string }
+  /** An API key of the tenant itself. */
+  | { kind: 'key'; tenant: string; apiKeyId: string }
   | {
       kind: 'user'
       tenant: string
@@ -18,6 +20,8 @@ export type Actor =
       clientId: string | null
       sessionId: string | null
       grantId: string | null
+      /** The user's API key; absent for an access token. */
+      apiKeyId?: string
       /**
        * The scopes of the access token besides management scopes: they permit to read the user's own claims,
        * and `account` to read and change the user's own account.

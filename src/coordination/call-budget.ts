@@ -22,12 +22,13 @@ const countCall = createBackgroundCounts('calls', {
 export type CallBudget = CountedUse & { limit: number }
 
 /**
- * A client or user has a budget for each tenant that it calls; unauthenticated callers share the budget of
+ * A client, user or API key of the tenant has a budget for each tenant that it calls; unauthenticated callers share the budget of
  * their network.
  */
 export function resolveCallerKey({ tenant, actor, ip }: Pick<Ctx, 'tenant' | 'actor' | 'ip'>): string {
   if (actor.kind === 'user') return `${tenant}:${actor.tenant}:${actor.userId}`
   if (actor.kind === 'client') return `${tenant}:${actor.tenant}:${actor.clientId}`
+  if (actor.kind === 'key') return `${tenant}:${actor.tenant}:${actor.apiKeyId}`
   return `network:${toNetwork(ip)}`
 }
 

@@ -27,6 +27,7 @@ export const ID_PREFIXES = [
   'trusteddoc',
   'api',
   'role',
+  'apikey',
 ] as const
 export type IdPrefix = (typeof ID_PREFIXES)[number]
 

@@ -17,6 +17,8 @@ export const SCOPES = {
   'clients:write': 'change clients',
   'roles:read': 'read APIs, roles and groups, and who has which permission',
   'roles:write': 'change APIs, roles and groups, and who has them',
+  'api_keys:read': 'read API keys',
+  'api_keys:write': 'create, change and revoke API keys',
   'tenant:read': 'read the tenant and its settings',
   'tenant:write': "change the tenant's settings",
   'events:read': 'read the event log',

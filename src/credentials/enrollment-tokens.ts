@@ -60,10 +60,10 @@ function buildEnrollmentLinks(tenant: string, token: string): { uri: string; dee
 
 /**
  * Whether the user requests the token for the own account. Then the credential does not count as created by
- * an administrator.
+ * an administrator. The user's API key does not show that the user is present.
  */
 const isOwnUser = ({ actor, tenant }: Ctx, userId: string): boolean =>
-  actor.kind === 'user' && actor.tenant === tenant && actor.userId === userId
+  actor.kind === 'user' && actor.tenant === tenant && actor.userId === userId && actor.apiKeyId === undefined
 
 /** How long a removed credential counts: as long as the longest waiting time. */
 const REMOVAL_COUNTS_SECONDS = 30 * 86_400

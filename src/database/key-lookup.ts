@@ -4,7 +4,7 @@
  */
 export const checkFoundRow = (condition: string): string => `(${condition}) IS TRUE`
 
-type KeyedTable = 'Consent' | 'Grant' | 'Session' | 'User'
+type KeyedTable = 'ApiKey' | 'Consent' | 'Grant' | 'Session' | 'User'
 
 /**
  * A subquery for the row with a key, whose columns are compared with expressions: `JOIN LATERAL ${findByKey('User', {id:

@@ -11,7 +11,7 @@ const canSeeIp = (event: LogEvent, context: GraphQLContext): boolean =>
 
 export const Actor = builder.objectRef<LogEvent>('Actor').implement({
   ...withPublicAccess(
-    'The user or client that caused an event, with the IP address of the request; only `ip` is set for an unauthenticated request.',
+    'The user, client or API key that caused an event, with the IP address of the request; only `ip` is set for an unauthenticated request.',
   ),
   fields: (t) => ({
     userId: t.id({ nullable: true, description: 'Id of the user.', resolve: (event) => event.actorUserId }),
@@ -34,6 +34,11 @@ export const Actor = builder.objectRef<LogEvent>('Actor').implement({
       resolve: (event, _args, { loaders }) =>
         event.actorClientId && !event.actorTenantId ? loaders.client.load(event.actorClientId) : null,
     }),
+    apiKeyId: t.id({
+      nullable: true,
+      description: 'Id of the API key, of the tenant or of the user.',
+      resolve: (event) => event.actorApiKeyId,
+    }),
     tenantId: t.id({
       nullable: true,
       description: 'Tenant of the actor if it is an operator of another tenant; null otherwise.',
@@ -49,5 +54,5 @@ export const Actor = builder.objectRef<LogEvent>('Actor').implement({
 
 /** The event itself when it has an actor; null for the platform. */
 export function toActor(event: LogEvent): LogEvent | null {
-  return event.actorUserId || event.actorClientId || event.ip ? event : null
+  return event.actorUserId || event.actorClientId || event.actorApiKeyId || event.ip ? event : null
 }

@@ -10,14 +10,20 @@ import type { LogEvent } from './log.ts'
 
 /** The JSON body of an event. */
 function toEventBody(event: LogEvent): z.input<typeof EventShape> {
-  const { actorUserId, actorClientId, actorTenantId, ip } = event
-  const actor = { userId: actorUserId, clientId: actorClientId, tenantId: actorTenantId, ip }
+  const { actorUserId, actorClientId, actorApiKeyId, actorTenantId, ip } = event
+  const actor = {
+    userId: actorUserId,
+    clientId: actorClientId,
+    apiKeyId: actorApiKeyId,
+    tenantId: actorTenantId,
+    ip,
+  }
   return {
     id: event.id,
     position: event.position,
     type: event.type,
     occurredAt: event.occurredAt.toISOString(),
-    actor: actorUserId || actorClientId || ip ? actor : null,
+    actor: actorUserId || actorClientId || actorApiKeyId || ip ? actor : null,
     requestId: event.requestId,
     deviceId: event.deviceId,
     userId: event.userId,

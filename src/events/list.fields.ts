@@ -1,9 +1,9 @@
 import * as z from 'zod'
 import { readIdPrefix } from '../core/crypto.ts'
-import { normalizeNetwork } from '../core/network/ip.ts'
 import { toAddressKey } from '../schema/address-keys.ts'
 import { defineEnum } from '../schema/enums.ts'
 import { requiredText, text, timeRange } from '../schema/input-shapes.ts'
+import { ipNetwork } from '../schema/ip-network.ts'
 import { defineFilter, type Given } from '../schema/lists.ts'
 import {
   asId,
@@ -15,7 +15,7 @@ import {
 } from '../schema/response-shapes.ts'
 import { mapEventTypes } from './types.ts'
 
-const ACTOR_PREFIXES = ['user', 'client'] as const
+const ACTOR_PREFIXES = ['user', 'client', 'apikey'] as const
 const isActorId = (id: string): boolean => ACTOR_PREFIXES.some((prefix) => readIdPrefix(id) === prefix)
 
 /** Parses an address to its key. */
@@ -27,23 +27,6 @@ const addressKey = text(254)
     return z.NEVER
   })
   .meta({ anyOf: [{ format: 'idn-email' }, { format: 'phone' }] })
-
-/** Parses an IP address or a network to its canonical spelling. A zone (`%eth0`) has a meaning on one machine only. */
-const ipNetwork = text(100)
-  .transform((value, context) => {
-    const network = value.includes('%') ? null : normalizeNetwork(value)
-    if (network !== null) return network
-    context.addIssue('must be an IPv4 or IPv6 address, or a network such as 203.0.113.0/24')
-    return z.NEVER
-  })
-  .meta({
-    anyOf: [
-      { format: 'ipv4' },
-      { format: 'ipv6' },
-      { pattern: z.regexes.cidrv4.source },
-      { pattern: z.regexes.cidrv6.source },
-    ],
-  })
 
 export const EVENT_TYPE = defineEnum(
   'EventType',
@@ -57,9 +40,10 @@ const eventTypes = z
   .max(100, 'must have at most 100 types')
 
 const actorId = text(200)
-  .refine(isActorId, 'is not the id of a user or a client')
+  .refine(isActorId, 'is not the id of a user, a client or an API key')
   .meta({ pattern: createIdPattern(...ACTOR_PREFIXES) })
 
+const ACTOR_COLUMNS: Record<string, string> = { user: '"actorUserId"', apikey: '"actorApiKeyId"' }
 const SUBJECT_COLUMNS: Record<string, string> = {
   user: '"userId"',
   session: '"sessionId"',
@@ -83,9 +67,9 @@ export const EVENT_FILTER = defineFilter({
   },
   actorId: {
     shape: asId(actorId),
-    column: (id: string) => (readIdPrefix(id) === 'user' ? '"actorUserId"' : '"actorClientId"'),
+    column: (id: string) => ACTOR_COLUMNS[readIdPrefix(id) ?? ''] ?? '"actorClientId"',
     description:
-      'Only events that this user or client caused; an event that a user caused is also an event of the client that the user used.',
+      'Only events that this user, client or API key caused; an event that a user caused is also an event of the client or key that the user used.',
     example: 'client_01k7r3m8wxe4gbr5v2c9t6hznq',
   },
   requestId: {
@@ -134,6 +118,9 @@ export const EventShape = z
         clientId: clientIdShape
           .nullable()
           .meta({ description: 'The client that caused it, or that the user used.' }),
+        apiKeyId: createIdShape('apikey')
+          .nullable()
+          .meta({ description: 'The API key that caused it, or that the user used.', example: null }),
         tenantId: z.string().nullable().meta({
           description: 'Tenant of the actor if it is an operator of another tenant; null otherwise.',
           example: null,

@@ -17,6 +17,7 @@ export type LogEvent = Omit<EventRow, 'era' | 'xid' | 'seq'> & { position: strin
 export function createEventRow(ctx: Ctx, event: NewEvent): object {
   const { actor } = ctx
   const isUser = actor.kind === 'user'
+  const isKey = actor.kind === 'key'
   return {
     id: newId('event'),
     type: event.type,
@@ -24,6 +25,7 @@ export function createEventRow(ctx: Ctx, event: NewEvent): object {
       isUser || actor.kind === 'client' ? (actor.tenant === ctx.tenant ? null : actor.tenant) : null,
     actorUserId: isUser ? actor.userId : null,
     actorClientId: isUser || actor.kind === 'client' ? actor.clientId : null,
+    actorApiKeyId: isUser || isKey ? (actor.apiKeyId ?? null) : null,
     ip: ctx.ip,
     deviceId: ctx.deviceId ?? null,
     requestId: ctx.requestId,

@@ -38,7 +38,7 @@ function resolveSubject(
 function toLogEvent(followed: Followed): LogEvent {
   if ('event' in followed) return followed.event
   const position = encodePosition(followed.gap)
-  const noActor = { actorTenantId: null, actorUserId: null, actorClientId: null }
+  const noActor = { actorTenantId: null, actorUserId: null, actorClientId: null, actorApiKeyId: null }
   const noRequest = { ip: null, deviceId: null, requestId: null }
   const noSubject = { userId: null, sessionId: null, organizationId: null, subjectIds: [] }
   return {

@@ -33,13 +33,15 @@ export const EVENTS = {
     z.strictObject({ origin: z.enum(['sign-up', 'invitation']) }).nullable(),
   ),
   'user.updated': event(
-    'Fields of a user changed. The first verification of an address also removes the credentials and links that were added before.',
-    ['userId', 'credentialIds?', 'linkIds?'],
+    'Fields of a user changed. The first verification of an address also removes the credentials, links and API keys that were added before.',
+    ['userId', 'credentialIds?', 'linkIds?', 'apiKeyIds?'],
     z
       .strictObject({
         cause: z.literal('first proof'),
         credentialsRemoved: z.int(),
         linksRemoved: z.int(),
+        // Absent in events of earlier versions.
+        apiKeysRemoved: z.int().optional(),
       })
       .nullable(),
   ),
@@ -189,6 +191,18 @@ export const EVENTS = {
     'clientId',
     'trustedDocumentId',
   ]),
+  'api_key.created': event(
+    'An API key was created, of a user if there is one, with `scopes`, separated by spaces.',
+    ['userId?', 'organizationId?', 'apiKeyId'],
+    z.strictObject({ scopes: z.string() }),
+  ),
+  'api_key.updated': event('An API key changed.', ['userId?', 'organizationId?', 'apiKeyId']),
+  'api_key.rotated': event(
+    'An API key was replaced. The former one is accepted until `previous_expires_at`; null if it no longer is.',
+    ['userId?', 'organizationId?', 'apiKeyId'],
+    z.strictObject({ previous_expires_at: z.iso.datetime().nullable() }),
+  ),
+  'api_key.revoked': event('An API key was revoked.', ['userId?', 'organizationId?', 'apiKeyId']),
   'registration_token.created': event('A registration token was created.', ['registrationTokenId']),
   'registration_token.revoked': event('A registration token was revoked.', ['registrationTokenId']),
   'api.created': event('An API was created.', ['apiId']),

@@ -1,3 +1,4 @@
+import type { AuthenticatedToken } from '../access/authenticate.ts'
 import type { TokenBinding } from '../access/dpop/dpop-binding.ts'
 import type { Ctx } from '../context/context.ts'
 import type { CallBudget } from '../coordination/call-budget.ts'
@@ -36,8 +37,8 @@ export type OperationCall = {
 export type GraphQLContext = {
   ctx: Ctx
   call: OperationCall
-  /** The verified access token; null for an anonymous caller. */
-  token: { jti: string; expiresAt: Date } | null
+  /** The verified access token or API key; null for an anonymous caller. */
+  token: AuthenticatedToken['token'] | null
   /** The key that the token is bound to (RFC 9449). */
   binding: TokenBinding
   /**

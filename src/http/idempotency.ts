@@ -105,10 +105,12 @@ export async function runIdempotently<Body extends object>(
   const { tenant, actor } = ctx
   const caller =
     actor.kind === 'user'
-      ? [actor.kind, actor.tenant, actor.clientId, actor.userId]
+      ? [actor.kind, actor.tenant, actor.apiKeyId ?? actor.clientId, actor.userId]
       : actor.kind === 'client'
         ? [actor.kind, actor.tenant, actor.clientId]
-        : [actor.kind]
+        : actor.kind === 'key'
+          ? [actor.kind, actor.tenant, actor.apiKeyId]
+          : [actor.kind]
   const keyHash = hashParts(caller, key)
   const requestHash = hashRequest(request, ctx.scopes)
   const row = await claimIdempotencyKey(ctx.db, {

@@ -4,20 +4,35 @@ import { type Ctx, createCtx } from '../context/context.ts'
 import { getRoleScopes, isScope, type Scope } from '../core/scopes.ts'
 import { Handle } from '../database/handle.ts'
 
+/** The scopes that the client or the API key has today; null for one without access. */
+async function findAppScopes(
+  tenant: string,
+  actor: Exclude<StoredCaller['actor'], { kind: 'platform' }>,
+): Promise<Scope[] | null> {
+  const apiKeyId = actor.kind === 'client' ? undefined : actor.apiKeyId
+  if (apiKeyId !== undefined) {
+    const where = { tenantId: actor.tenant, id: apiKeyId, expiresAt: { gt: new Date() } }
+    const key = await new Handle({ tenant: actor.tenant }).prisma.apiKey.findFirst({ where })
+    return key?.scopes.filter(isScope) ?? null
+  }
+  const clientId = actor.kind === 'key' ? null : actor.clientId
+  const client = clientId === null ? null : await findClient(actor.tenant, clientId)
+  if (!client || (actor.tenant !== tenant && !client.allTenants)) return null
+  return client.scopes.filter(isScope)
+}
+
 /** The scopes that the caller has today; null for one that is locked or does not exist. */
 async function findPermittedScopes(tenant: string, { actor }: StoredCaller): Promise<Set<Scope> | null> {
   if (actor.kind === 'platform') return new Set()
-  const client = actor.clientId === null ? null : await findClient(actor.tenant, actor.clientId)
-  if (!client || (actor.tenant !== tenant && !client.allTenants)) return null
-  const ofClient = client.scopes.filter(isScope)
-  if (actor.kind === 'client') return new Set(ofClient)
+  const ofApp = await findAppScopes(tenant, actor)
+  if (ofApp === null || actor.kind !== 'user') return ofApp && new Set(ofApp)
   const user = await new Handle({ tenant: actor.tenant }).prisma.user.findUnique({
     where: { tenantId_id: { tenantId: actor.tenant, id: actor.userId } },
     select: { locked: true, roles: true },
   })
   if (!user || user.locked) return null
   const ofRoles = getRoleScopes(user.roles)
-  return new Set(ofClient.filter((scope) => ofRoles.has(scope)))
+  return new Set(ofApp.filter((scope) => ofRoles.has(scope)))
 }
 
 /**

@@ -22,6 +22,8 @@ const buildDeleteBatchSql = (table: string, order: string, isDone: string = EXPI
 const DELETE_STATEMENTS = {
   Interaction: buildDeleteBatchSql('Interaction', 'expiresAt'),
   EnrollmentToken: buildDeleteBatchSql('EnrollmentToken', 'expiresAt'),
+  ApiKey: buildDeleteBatchSql('ApiKey', 'expiresAt'),
+  ApiKeySecret: buildDeleteBatchSql('ApiKeySecret', 'expiresAt'),
   ClientSecret: buildDeleteBatchSql('ClientSecret', 'expiresAt'),
   IdempotencyKey: buildDeleteBatchSql('IdempotencyKey', 'expiresAt'),
   // An anonymous request creates such a client, by the URL of its document or by open registration. A client with

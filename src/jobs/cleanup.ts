@@ -36,6 +36,9 @@ export const IP_RETENTION_MS = 30 * DAY_MS
 const RETENTION_MS: Record<CleanupTable, number> = {
   Interaction: 0,
   EnrollmentToken: 0,
+  // Lists show for a while that a key has expired.
+  ApiKey: 30 * DAY_MS,
+  ApiKeySecret: 0,
   // Replaced secrets only: the current secret does not expire.
   ClientSecret: 0,
   // A key expires a day after its response; a key without a response belongs to a request that died.

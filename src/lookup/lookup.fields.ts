@@ -16,6 +16,7 @@ const KINDS = {
   client: { scope: 'clients:read', description: 'A client.' },
   'registration-token': { scope: 'clients:read', description: 'A registration token.' },
   invitation: { scope: 'users:read', description: 'An invitation.' },
+  'api-key': { scope: 'api_keys:read', description: 'An API key.' },
   'signing-key': { scope: 'tenant:read', description: 'A signing key; `id` is its kid.' },
   tenant: {
     scope: 'tenant:read',

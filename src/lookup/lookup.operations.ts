@@ -25,6 +25,7 @@ const NODE_KINDS: Partial<Record<LookupKind, Kind>> = {
   client: 'client',
   'registration-token': 'regtoken',
   invitation: 'invitation',
+  'api-key': 'apikey',
   'signing-key': 'key',
   tenant: 'tenant',
 }

@@ -30,6 +30,7 @@ const SOURCES = {
   client: { table: 'Client', name: 'o."name"' },
   'registration-token': { table: 'RegistrationToken', name: 'o."note"' },
   invitation: { table: 'Invitation', name: 'COALESCE(o."name", o."email")', userId: 'o."userId"' },
+  'api-key': { table: 'ApiKey', name: 'o."name"', userId: 'o."userId"' },
   'signing-key': { table: 'SigningKey' },
 } satisfies Partial<Record<LookupKind, Source>>
 type StoredKind = keyof typeof SOURCES
@@ -43,6 +44,7 @@ export const KINDS_BY_PREFIX: Partial<Record<IdPrefix, StoredKind>> = {
   client: 'client',
   regtoken: 'registration-token',
   invitation: 'invitation',
+  apikey: 'api-key',
 }
 
 /** A condition by which objects are found. */

@@ -11,9 +11,9 @@ import type { Channel } from './passcodes.fields.ts'
 
 const REMOVED_RETURNS = {
   ...ENDED_RETURNS,
-  what: typed<'session' | 'grant' | 'credential' | 'link'>('text'),
+  what: typed<'session' | 'grant' | 'credential' | 'link' | 'apiKey'>('text'),
 } as const
-/** An ended session, a revoked grant, or a deleted credential or linked identity. */
+/** An ended session, a revoked grant, or a deleted credential, linked identity or API key. */
 export type RemovedAccess = RowOf<{ returns: typeof REMOVED_RETURNS }>
 
 // A statement of its own, after the user's row was locked: it sees every session that was started until then.

@@ -58,15 +58,17 @@ function createFirstVerificationEvents(
   const removedIds = (what: RemovedAccess['what']) =>
     removed.filter((item) => item.what === what).map(({ id }) => id)
   const [credentialIds, linkIds] = [removedIds('credential'), removedIds('link')]
+  const apiKeyIds = removedIds('apiKey')
   const changedFields = [channel === 'email' ? 'emailVerified' : 'phoneNumberVerified']
   return [
     createEvent(
       'user.updated',
-      { userId, credentialIds, linkIds, changedFields },
+      { userId, credentialIds, linkIds, apiKeyIds, changedFields },
       {
         cause: 'first proof',
         credentialsRemoved: credentialIds.length,
         linksRemoved: linkIds.length,
+        apiKeysRemoved: apiKeyIds.length,
       },
     ),
     ...createRevocationEvents(toRevoked(removed), 'revoked'),

@@ -23,6 +23,7 @@ const PATH_PARAMETERS: Record<string, { shape: z.ZodType; description: string }>
   },
   registrationTokenId: { shape: createIdShape('regtoken'), description: 'Id of the registration token.' },
   trustedDocumentId: { shape: createIdShape('trusteddoc'), description: 'Id of the registered document.' },
+  apiKeyId: { shape: createIdShape('apikey'), description: 'Id of the API key.' },
   invitationId: { shape: createIdShape('invitation'), description: 'Id of the invitation.' },
   organizationId: { shape: createIdShape('organization'), description: 'Id of the organization.' },
   membershipId: { shape: createIdShape('membership'), description: 'Id of the membership.' },

@@ -28,6 +28,7 @@ const TAGS: Record<string, string | undefined> = {
   organizations: 'Organizations, the customers of the tenant, and their members.',
   clients: findDescription('Client'),
   roles: 'APIs, roles and groups, and who has which permission.',
+  api_keys: findDescription('ApiKey'),
   tenant: 'Settings and signing keys of the tenant.',
   events: 'The event log.',
   tenants: 'The tenants of the deployment.',

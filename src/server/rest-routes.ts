@@ -1,4 +1,5 @@
 import { accountOperations } from '../account/account.operations.ts'
+import { apiKeyOperations } from '../api-keys/api-keys.operations.ts'
 import { bulkJobOperations } from '../bulk/bulk-jobs.operations.ts'
 import { clientOperations } from '../clients/clients.operations.ts'
 import { trustedDocumentOperations } from '../clients/documents/trusted-documents.operations.ts'
@@ -50,6 +51,7 @@ export const restRoutes: readonly RestRoute[] = [
   ...organizationOperations,
   ...registrationTokenOperations,
   ...clientOperations,
+  ...apiKeyOperations,
   ...tenantCreationOperations,
   ...trustedDocumentOperations,
   ...tenantOperations,

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { COMMON_SCOPES } from '../core/scopes.ts'
 import { LANGUAGES } from '../languages/catalogs.ts'
+import { API_KEY_LIFETIME_SECONDS } from '../model/api-keys.ts'
 import {
   CHOSEN_METHODS,
   type ChosenMethodName,
@@ -82,6 +83,8 @@ export const TENANT_SETTINGS = {
   recoveryWaitingTime: integerField({ min: 0, max: MAX_WAITING_SECONDS, standard: 0 }, 86_400),
   ...sessionSettings,
   migrationEndsAt: nullableField(instant, instantShape, '2027-03-31T22:00:00.000Z'),
+  userApiKeys: flagField(false, true),
+  apiKeyLifetimeSeconds: integerField(API_KEY_LIFETIME_SECONDS, 7_776_000),
   acceptedDocuments: enumField(ACCEPTED_DOCUMENTS, 'any', 'any'),
   eventRetentionDays: integerField({ min: 7, max: 365, standard: 90 }, 365),
   ...passcodeSettings,

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect } from 'vitest'
+import { createApiKey, revokeApiKey, rotateApiKey, updateApiKey } from '../../src/api-keys/api-keys.ts'
 import { updateClient } from '../../src/clients/client-changes.ts'
 import { createClient } from '../../src/clients/clients.ts'
 import { type Ctx, createPlatformCtx } from '../../src/context/context.ts'
@@ -7,6 +8,7 @@ import { apiAudienceOf } from '../../src/core/issuer.ts'
 import type { Scope } from '../../src/core/scopes.ts'
 import { issueAccessToken } from '../../src/oidc/token/access-tokens.ts'
 import { revokeSession } from '../../src/sessions/revoke-sessions.ts'
+import { setUserRoles } from '../../src/users/roles.ts'
 import { createUser, deleteUser, lockUser } from '../../src/users/users.ts'
 import { tokenFor } from '../support/actors.ts'
 import { inTransaction } from '../support/database.ts'
@@ -112,6 +114,23 @@ describe('the access token of an open stream', () => {
         sql('DELETE FROM "Client" WHERE "tenantId" = $1 AND "id" = $2', [tenant, client.id]),
       )
     expect(await secondsUntilEnd(reader, remove)).toBeLessThan(1.2)
+  })
+
+  test.for<[string, (ctx: Ctx, key: { id: string; userId: string }) => Promise<unknown>]>([
+    ['it is revoked', (ctx, { id }) => revokeApiKey(ctx, id)],
+    ['it is rotated without an overlap', (ctx, { id }) => rotateApiKey(ctx, id, { overlapSeconds: 0 })],
+    ['it loses a scope', (ctx, { id }) => updateApiKey(ctx, id, { scopes: [] })],
+    ['its user is locked', (ctx, { userId }) => lockUser(ctx, userId)],
+    ['its user loses the role', (ctx, { userId }) => setUserRoles(ctx, userId, { roles: [] })],
+  ])('ends the stream of an API key within a second when %s', async ([_what, act], { ctx, follow }) => {
+    const { id: userId } = await createUser(ctx, { name: 'Ada' })
+    await setUserRoles(ctx, userId, { roles: ['auditor'] })
+    const { apiKey, key } = await createApiKey(ctx, { name: 'Live', userId, scopes: ['users:read'] })
+    const reader = await follow(LOCKS, {}, { token: key })
+    const { id: otherId } = await createUser(ctx, { name: 'Grace' })
+    await lockUser(ctx, otherId)
+    expect((await reader.next())?.data?.data.userLockChanged.userId).toBe(otherId)
+    expect(await secondsUntilEnd(reader, () => act(ctx, { id: apiKey.id, userId }))).toBeLessThan(1.2)
   })
 
   test('ends the stream when it expires', async ({ tenant, follow }) => {

@@ -7,6 +7,7 @@ import { listSources } from '../support/imports.ts'
  * there. Everything else takes the limits of its context (decision 48).
  */
 const UNLIMITED: Record<string, string> = {
+  'src/access/api-keys/find-api-key.ts': 'records a use in the background',
   'src/access/client-cache.ts': 'callers share what a cache loads',
   'src/access/declared-resources.ts': 'callers share what a cache loads',
   'src/access/dpop/dpop.ts': 'the protocol records proofs too',

@@ -39,6 +39,9 @@ describe('every root field', () => {
     'linkViewerIdpUser',
     'unlinkViewerIdpUser',
     'revokeViewerConsent',
+    'createViewerApiKey',
+    'rotateViewerApiKey',
+    'revokeViewerApiKey',
   ]
 
   test.each(rootFields)('%s declares its scope in its rule and its description', (title, _kind, field) => {

@@ -1,4 +1,5 @@
 import { describe, expect } from 'vitest'
+import { createApiKey } from '../../src/api-keys/api-keys.ts'
 import { createPlatformCtx } from '../../src/context/context.ts'
 import { apiAudienceOf } from '../../src/core/issuer.ts'
 import { startTotpEnrollment } from '../../src/credentials/second-factors/totp-enrollment.ts'
@@ -60,6 +61,9 @@ async function codeTo(address: string): Promise<string> {
 }
 const NEW_EMAIL = 'ada.new@parity.example'
 const NEW_PHONE = '+41791112299'
+const makeOwnKey = async ({ ctx, userId }: Fixture): Promise<string> =>
+  (await createApiKey(ctx, { name: 'Script', userId })).apiKey.id
+
 const requestEmail = own('requestEmailChange', () => ({ email: NEW_EMAIL }))
 const requestPhone = own('requestPhoneNumberChange', () => ({ phoneNumber: NEW_PHONE }))
 
@@ -164,6 +168,18 @@ const MORE: Record<string, AuditedCall[]> = {
     }),
   ],
   revokeViewerCredential: [own('revokeViewerCredential', ({ credentialId }) => ({ credentialId }))],
+  createViewerApiKey: [
+    own('createViewerApiKey', async ({ tenant }) => {
+      await updateSettings(createPlatformCtx(tenant), { userApiKeys: true })
+      return { name: 'Script' }
+    }),
+  ],
+  rotateViewerApiKey: [
+    own('rotateViewerApiKey', async (fixture) => ({ apiKeyId: await makeOwnKey(fixture) })),
+  ],
+  revokeViewerApiKey: [
+    own('revokeViewerApiKey', async (fixture) => ({ apiKeyId: await makeOwnKey(fixture) })),
+  ],
   linkViewerIdpUser: [
     own('linkViewerIdpUser', async ({ upstream }) => ({
       idpId: 'real',

@@ -27,7 +27,13 @@ describe('a listed event', () => {
       position: expect.any(String),
       type: 'user.updated',
       occurredAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
-      actor: { userId: world.adminId, clientId: world.clientId, tenantId: null, ip: '203.0.113.9' },
+      actor: {
+        userId: world.adminId,
+        clientId: world.clientId,
+        apiKeyId: null,
+        tenantId: null,
+        ip: '203.0.113.9',
+      },
       requestId: ADMIN_REQUEST_ID,
       deviceId: null,
       userId: world.userId,
@@ -85,7 +91,7 @@ describe('a listed event', () => {
         ),
       ]),
     )
-    const unknown = { userId: null, clientId: null, tenantId: null }
+    const unknown = { userId: null, clientId: null, apiKeyId: null, tenantId: null }
     for (const events of await other.read())
       expect(events.map(({ type, actor }) => [type, actor])).toEqual([
         ['tenant.created', null],

@@ -30,6 +30,7 @@ const CREATIONS: Record<string, Creation> = {
     list: 'organizations',
     input: (count) => ({ slug: `edge-${count}`, name: `Organization ${count}` }),
   },
+  createApiKey: { edge: 'apiKeyEdge', list: 'apiKeys', input: (count) => ({ name: `Key ${count}` }) },
   createRegistrationToken: {
     edge: 'registrationTokenEdge',
     list: 'registrationTokens',

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, vi } from 'vitest'
+import { createApiKey } from '../../src/api-keys/api-keys.ts'
 import { RATE_LIMITS } from '../../src/coordination/rate-limits.ts'
 import { test as base } from '../support/fixtures.ts'
 import type { Json } from '../support/json.ts'
@@ -116,6 +117,27 @@ describe('the address of a request behind a trusted proxy', () => {
     expect(await addAs('198.51.100.9, 203.0.113.7')).toEqual(['203.0.113.7'])
     expect(await addAs('198.51.100.9,2001:DB8::0:1')).toEqual(['2001:db8::1'])
     expect(await addAs('::ffff:203.0.113.8')).toEqual(['203.0.113.8'])
+  })
+
+  test('is compared with the networks of an API key, whatever the caller writes before it', async ({
+    ctx,
+    call,
+  }) => {
+    const { key } = await createApiKey(ctx, {
+      name: 'Export',
+      scopes: ['users:read'],
+      allowedNetworks: ['203.0.113.0/24'],
+    })
+    const statusFrom = async (forwarded: string) =>
+      (
+        await call('GET', '/api/v1/users', undefined, {
+          'x-forwarded-for': forwarded,
+          authorization: `Bearer ${key}`,
+        })
+      ).status
+    expect(await statusFrom('198.51.100.9, 203.0.113.7')).toBe(200)
+    expect(await statusFrom('203.0.113.7, 198.51.100.9')).toBe(401)
+    expect(await statusFrom('203.0.113.7, unknown')).toBe(401)
   })
 
   test.for(NO_ADDRESSES.map((write) => [write(1), write] as const))(

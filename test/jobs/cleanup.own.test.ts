@@ -33,6 +33,8 @@ const NOTHING: CleanupReport = {
   ips: 0,
   Interaction: 0,
   EnrollmentToken: 0,
+  ApiKey: 0,
+  ApiKeySecret: 0,
   ClientSecret: 0,
   IdempotencyKey: 0,
   Client: 0,

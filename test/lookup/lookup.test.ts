@@ -125,6 +125,7 @@ const TEXTS: [name: string, toText: (fixture: Fixture) => unknown, found: Found]
     ({ invitationId }) => invitationId,
     object('INVITATION', 'Invitation', 'users:read'),
   ],
+  ['the id of an API key', ({ apiKeyId }) => apiKeyId, object('API_KEY', 'ApiKey', 'api_keys:read')],
   [
     'the id of an identity provider',
     () => 'acme',

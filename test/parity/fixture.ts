@@ -1,3 +1,4 @@
+import { createApiKey } from '../../src/api-keys/api-keys.ts'
 import { bulkUpdateUsers } from '../../src/bulk/bulk-jobs.ts'
 import { createClient } from '../../src/clients/clients.ts'
 import { type Ctx, createPlatformCtx } from '../../src/context/context.ts'
@@ -47,6 +48,7 @@ export type Fixture = {
   membershipId: string
   /** A user who is no member. */
   otherUserId: string
+  apiKeyId: string
   bulkJobId: string
   trustedDocumentId: string
   apiId: string
@@ -120,6 +122,7 @@ export async function createFixture(upstream: Upstream): Promise<Fixture> {
   const invitation = await createInvitation(ctx, input, sentAt)
   const organization = await createOrganization(ctx, { name: 'Acme', slug: 'acme' })
   const membership = await createMembership(ctx, organization.id, { userId: user.id })
+  const { apiKey } = await createApiKey(ctx, { name: 'Export', scopes: ['users:read'], userId: null })
   const bulkJob = await bulkUpdateUsers(ctx, { action: 'unlock', userIds: [user.id] })
   const api = await createApi(ctx, API)
   const appRole = await createAppRole(ctx, {
@@ -144,6 +147,7 @@ export async function createFixture(upstream: Upstream): Promise<Fixture> {
     organizationId: organization.id,
     membershipId: membership.id,
     otherUserId: other.id,
+    apiKeyId: apiKey.id,
     bulkJobId: bulkJob.id,
     trustedDocumentId: await registerDocument(tenant, client.id),
     apiId: api.id,

@@ -1,4 +1,5 @@
 import type { Call } from './call.ts'
+import { API_KEY_OPERATIONS } from './operations/api-keys.ts'
 import { BULK_JOB_OPERATIONS } from './operations/bulk-jobs.ts'
 import { CLIENT_OPERATIONS } from './operations/clients.ts'
 import { CONSENT_OPERATIONS } from './operations/consents.ts'
@@ -23,6 +24,7 @@ export const OPERATIONS: Record<string, Call[]> = {
   ...IDENTITY_PROVIDER_OPERATIONS,
   ...CREDENTIAL_OPERATIONS,
   ...CLIENT_OPERATIONS,
+  ...API_KEY_OPERATIONS,
   ...CONSENT_OPERATIONS,
   ...INVITATION_OPERATIONS,
   ...ORGANIZATION_OPERATIONS,

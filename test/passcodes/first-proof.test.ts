@@ -1,11 +1,12 @@
 import { describe, expect } from 'vitest'
+import { createApiKey } from '../../src/api-keys/api-keys.ts'
 import { startSession } from '../../src/sessions/sessions.ts'
 import { createUser } from '../../src/users/users.ts'
 import { sql } from '../support/database.ts'
 import { HOUR, MINUTE, setClock, test } from '../support/passcodes.ts'
 
 describe('the first proof of an address', () => {
-  test('removes sessions, credentials and links from before it, except those that management made', async ({
+  test('removes sessions, credentials, links and API keys from before it, except those that management made', async ({
     ctx,
     events,
     address,
@@ -42,6 +43,7 @@ describe('the first proof of an address', () => {
         `INSERT INTO "IdpUser" ("tenantId", "id", "userId", "idpId", "externalId", "byManagement") VALUES ($1, $2, $3, $2, $2, $4)`,
         [ctx.tenant, id, user.id, byManagement],
       )
+      await createApiKey(ctx, { name: id, userId: user.id }, { byManagement })
     }
     await send(address())
     const { session } = await redeem(address(), { sessionExpirationMinutes: 5 })
@@ -49,14 +51,17 @@ describe('the first proof of an address', () => {
     const left = (table: string) => sql(`SELECT "id" FROM "${table}" WHERE "tenantId" = $1`, [ctx.tenant])
     expect(await left('Credential')).toEqual([{ id: 'given' }])
     expect(await left('IdpUser')).toEqual([{ id: 'given' }])
+    expect(
+      (await ctx.db.prisma.apiKey.findMany({ where: { tenantId: ctx.tenant } })).map(({ name }) => name),
+    ).toEqual(['given'])
     expect(await events({ type: 'session.ended' })).toEqual([
       expect.objectContaining({ sessionId: planted.session.id, detail: { reason: 'revoked' } }),
     ])
     expect(await events({ type: 'user.updated' })).toEqual([
       expect.objectContaining({
         changedFields: ['emailVerified'],
-        subjectIds: ['planted', 'planted'],
-        detail: { cause: 'first proof', credentialsRemoved: 1, linksRemoved: 1 },
+        subjectIds: ['planted', 'planted', expect.stringMatching(/^apikey_/)],
+        detail: { cause: 'first proof', credentialsRemoved: 1, linksRemoved: 1, apiKeysRemoved: 1 },
       }),
     ])
   })

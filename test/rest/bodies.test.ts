@@ -18,7 +18,8 @@ const test = base.extend('pathOf', { scope: 'file' }, async ({ create, rest, new
   )
   if (!create) throw new Error('no fixtures')
   const { id: organizationId } = await create('/organizations', { name: 'x', slug: 'bodies' })
-  const ids: Record<string, string> = { clientId, userId, idpId, organizationId }
+  const { id: apiKeyId } = await create('/api-keys', { name: 'Export' })
+  const ids: Record<string, string> = { clientId, userId, idpId, organizationId, apiKeyId }
   return (path: string) => path.replaceAll(/:(\w+)/g, (_all, name: string) => ids[name] ?? name)
 })
 

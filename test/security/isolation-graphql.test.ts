@@ -57,6 +57,7 @@ describe('every GraphQL root field', () => {
         idpUserId,
         registrationTokenId,
         invitationId,
+        apiKeyId,
         trustedDocumentId,
         email,
       } = foreign
@@ -68,6 +69,7 @@ describe('every GraphQL root field', () => {
         idpUserId,
         registrationTokenId,
         invitationId,
+        apiKeyId,
         trustedDocumentId,
         email,
       ])

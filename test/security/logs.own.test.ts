@@ -91,7 +91,8 @@ async function startLoggingServer(): Promise<LoggingServer> {
 }
 
 const tenant = 'acme'
-const SCOPES = 'users:read users:write sessions:read sessions:write passcodes:write clients:write events:read'
+const SCOPES =
+  'users:read users:write sessions:read sessions:write passcodes:write clients:write events:read api_keys:write'
 
 const codeIn = (message: string | undefined) => /\b\d{6}\b/.exec(message ?? '')?.[0] ?? ''
 
@@ -212,6 +213,14 @@ describe('the log of a process', () => {
       to: '+41791112230',
       code: codeIn(logging.texts[0]),
     })
+
+    for (let i = 0; i < 2; i++) {
+      const { body: made } = await call(token, 'POST', '/api-keys', {
+        name: 'Export',
+        scopes: ['users:read'],
+      })
+      await call(keep(`API key ${i}`, made.key), 'GET', '/users')
+    }
 
     // Streams with the token where clients put it.
     const url = `${server.origin}/${tenant}/graphql`

@@ -19,7 +19,7 @@ export const ADMIN_REQUEST_ID = 'request-of-grace'
 export const past = (days: number, seconds = 0): Date =>
   new Date(Date.UTC(2026, 5, 30, 12) - days * DAY_MS + seconds * 1000)
 
-const EVENT = `__typename id position type: typeName occurredAt requestId deviceId actor { userId clientId tenantId ip }
+const EVENT = `__typename id position type: typeName occurredAt requestId deviceId actor { userId clientId apiKeyId tenantId ip }
   ... on AuditEvent { subjectIds changedFields detail }`
 export const LIST = `query ($first: Int, $after: String, $last: Int, $before: String, $filter: EventFilter, $direction: OrderDirection) {
   events(first: $first, after: $after, last: $last, before: $before, filter: $filter, direction: $direction) {
@@ -134,7 +134,7 @@ export const test = base
       read: async (filter: { actorId?: string } = {}) => {
         await logOf(tenant)
         const query = `query ($filter: EventFilter) {
-          events(filter: $filter) { nodes { type: typeName actor { userId clientId tenantId ip } } } }`
+          events(filter: $filter) { nodes { type: typeName actor { userId clientId apiKeyId tenantId ip } } } }`
         const byRest = await rest('GET', `/events?${new URLSearchParams(filter)}`, undefined, { tenant })
         const byGraphql = await gql(query, { filter }, { tenant })
         return [byRest.body.events, byGraphql.body.data.events.nodes] as Json[][]

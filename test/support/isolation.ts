@@ -8,6 +8,7 @@ import {
   isListType,
   isNonNullType,
 } from 'graphql'
+import { createApiKey } from '../../src/api-keys/api-keys.ts'
 import { bulkUpdateUsers } from '../../src/bulk/bulk-jobs.ts'
 import { createClient } from '../../src/clients/clients.ts'
 import { createPlatformCtx } from '../../src/context/context.ts'
@@ -55,6 +56,7 @@ export type PopulatedTenant = {
   invitationId: string
   organizationId: string
   membershipId: string
+  apiKeyId: string
   bulkJobId: string
   trustedDocumentId: string
   apiId: string
@@ -75,6 +77,7 @@ export type Ids = Pick<
   | 'invitationId'
   | 'organizationId'
   | 'membershipId'
+  | 'apiKeyId'
   | 'bulkJobId'
   | 'trustedDocumentId'
   | 'apiId'
@@ -93,6 +96,7 @@ export const UNKNOWN_IDS: Ids = {
   invitationId: 'invitation_01m7xeb1sbendby702xerkqv3p',
   organizationId: 'organization_01m7xeb1sbendby702xerkqv3p',
   membershipId: 'membership_01m7xeb1sbendby702xerkqv3p',
+  apiKeyId: 'apikey_01m7xeb1sbendby702xerkqv3p',
   bulkJobId: 'bulkjob_01m7xeb1sbendby702xerkqv3p',
   trustedDocumentId: 'trusteddoc_01m7xeb1sbendby702xerkqv3p',
   apiId: 'api_01m7xeb1sbendby702xerkqv3p',
@@ -141,6 +145,7 @@ async function populateTenant(tenant: string): Promise<PopulatedTenant> {
   const invitation = await createInvitation(ctx, { email: `guest@${tenant}.example` })
   const organization = await createOrganization(ctx, { name: 'Acme', slug: 'acme' })
   const membership = await createMembership(ctx, organization.id, { userId: user.id })
+  const { apiKey } = await createApiKey(ctx, { name: 'Export', scopes: ['users:read'] })
   const bulkJob = await bulkUpdateUsers(ctx, { action: 'unlock', userIds: [user.id] })
   const trustedDocumentId = await registerDocument(tenant, client.id)
   const api = await createApi(ctx, { identifier: `https://${tenant}.example`, name: 'API' })
@@ -155,6 +160,7 @@ async function populateTenant(tenant: string): Promise<PopulatedTenant> {
     invitationId: invitation.id,
     organizationId: organization.id,
     membershipId: membership.id,
+    apiKeyId: apiKey.id,
     bulkJobId: bulkJob.id,
     credentialId: await createCredential(tenant, user.id),
     idpId,

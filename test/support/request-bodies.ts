@@ -1,3 +1,4 @@
+import { createApiKey } from '../../src/api-keys/api-keys.ts'
 import { createPlatformCtx } from '../../src/context/context.ts'
 import { createIdentityProvider } from '../../src/idps/idps.ts'
 import { createInvitation } from '../../src/invitations/invitations.ts'
@@ -48,5 +49,6 @@ export async function createObjects(tenant: string): Promise<Record<string, stri
   const ctx = createPlatformCtx(tenant)
   const { id: apiId } = await createApi(ctx, { identifier: 'urn:generated', name: 'API' })
   const { id: appRoleId } = await createAppRole(ctx, { name: 'generated' })
-  return { idpId, clientId, userId, invitationId, organizationId, apiId, appRoleId }
+  const { apiKey } = await createApiKey(ctx, { name: 'Export' })
+  return { idpId, clientId, userId, invitationId, organizationId, apiId, appRoleId, apiKeyId: apiKey.id }
 }

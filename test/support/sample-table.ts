@@ -38,6 +38,14 @@ export const NOT_RUN: ByFile<string> = {
     'vestibule user import': NAME,
     'vestibule user export': NAME,
   },
+  'docs/api-keys.md': {
+    'curl -H "Authorization: Bearer $KEY" http://localhost:3000/demo/api/v1/users':
+      'test/api-keys/authenticate.test.ts',
+    'curl -u "$API_CLIENT_ID:$API_CLIENT_SECRET" -d token="$KEY" -d ip=203.0.113.9 http://localhost:3000/demo/oidc/introspect':
+      'test/oidc/token/introspection.test.ts',
+    '{': 'an answer; test/oidc/token/introspection.test.ts',
+    '\\bvstb_[0-9A-Za-z]{49}\\b': 'a regular expression; test/api-keys/authenticate.test.ts',
+  },
   'docs/compiled-queries.md': { '(run, source, path) => {': 'generated code, in short' },
   'docs/debugging.md': { "NODE_OPTIONS='--import ./tools/trace.mjs' npm start": 'test/tools/trace.test.ts' },
   'docs/decisions/0043-statements-take-named-parameters.md': {

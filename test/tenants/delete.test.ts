@@ -92,6 +92,8 @@ async function fillTenantTables(tenantId: string): Promise<void> {
   await db.membership.create({
     data: { tenantId, id: 'm', organizationId: 'o', userId, joinedVia: 'import' },
   })
+  await db.apiKey.create({ data: { tenantId, id: 'k', name: 'x', userId, start: 'x', expiresAt } })
+  await db.apiKeySecret.create({ data: { tenantId, secretHash: hash, apiKeyId: 'k' } })
   await db.registrationToken.create({ data: { tenantId, id: 't', tokenHash: hash, expiresAt } })
   await db.idempotencyKey.create({ data: { tenantId, keyHash: hash, requestHash: hash, expiresAt } })
   await db.userTerm.create({ data: { tenantId, userId, term: 'w:ada' } })

@@ -61,6 +61,8 @@ const SETTING_LABELS: Record<SettingName, string> = {
   friendlyName: t('Name'),
   supportUrl: t('Help page'),
   defaultLocale: t('Language of people of whom none is known'),
+  userApiKeys: t('People create API keys of their own'),
+  apiKeyLifetimeSeconds: t('Longest lifetime of an API key'),
   acceptedDocuments: t('GraphQL documents that are accepted'),
   eventRetentionDays: t('Days for which the log is kept'),
   loginUrl: t('Start page of sign-ins'),
@@ -180,6 +182,8 @@ graphql`
       friendlyName
       supportUrl
       defaultLocale
+      userApiKeys
+      apiKeyLifetimeSeconds
       acceptedDocuments
       eventRetentionDays
       loginUrl

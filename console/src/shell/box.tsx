@@ -19,6 +19,7 @@ const MIN_LOOKUP = 3
 
 const KINDS: Record<Exclude<Match['kind'], '%future added value'>, string> = {
   ADDRESS: t('Address with failed sign-ins'),
+  API_KEY: t('API key'),
   CLIENT: t('Application'),
   CREDENTIAL: t('Passkey or second factor'),
   DEVICE: t('Device'),

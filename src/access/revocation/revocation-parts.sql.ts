@@ -106,10 +106,13 @@ export const UNVERIFIED_PARTS = `
     DELETE FROM "Credential" WHERE "tenantId" = :tenant AND "userId" = :userId AND NOT "byManagement" RETURNING "id", "userId"
   ), deleted_links AS (
     DELETE FROM "IdpUser" WHERE "tenantId" = :tenant AND "userId" = :userId AND NOT "byManagement" RETURNING "id", "userId"
+  ), deleted_api_keys AS (
+    DELETE FROM "ApiKey" WHERE "tenantId" = :tenant AND "userId" = :userId AND NOT "byManagement" RETURNING "id", "userId"
   ), removed AS (
     ${ENDED_ROWS}
     UNION ALL SELECT 'credential', "id", "userId", NULL, NULL FROM deleted_credentials
     UNION ALL SELECT 'link', "id", "userId", NULL, NULL FROM deleted_links
+    UNION ALL SELECT 'apiKey', "id", "userId", NULL, NULL FROM deleted_api_keys
   )`
 
 /**

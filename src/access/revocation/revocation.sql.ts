@@ -26,6 +26,7 @@ export const REVOCABLE_TABLES = {
   Passcode: 'its code cleared; its counters stay',
   Credential: 'deleted by the first verification of an address',
   IdpUser: 'deleted by the first verification of an address',
+  ApiKey: 'rejected while its user is locked; deleted by the first verification of an address',
 } as const
 
 export type EndedSession = { id: string; userId: string; clientId: string | null }
@@ -38,7 +39,7 @@ type EndedRow = RowOf<{ returns: typeof ENDED_RETURNS }>
 
 /** The sessions and grants among the rows of a statement that ends with ENDED_ROWS. */
 export const toRevoked = (
-  rows: readonly (Omit<EndedRow, 'what'> & { what: EndedRow['what'] | 'credential' | 'link' })[],
+  rows: readonly (Omit<EndedRow, 'what'> & { what: EndedRow['what'] | 'credential' | 'link' | 'apiKey' })[],
 ): Revoked => ({
   sessions: rows
     .filter(({ what }) => what === 'session')

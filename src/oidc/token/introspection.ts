@@ -1,10 +1,13 @@
 import { errors, type JWTPayload } from 'jose'
+import { findApiKey, getKeyOwner, listKeyScopes } from '../../access/api-keys/find-api-key.ts'
+import { hasKeyPrefix } from '../../access/api-keys/key-text.ts'
 import { type CachedClient, findClient } from '../../access/client-cache.ts'
 import { selectActiveRoles } from '../../access/token-status.sql.ts'
 import { isPublicClient } from '../../clients/auth-methods.ts'
 import { consumeLimit } from '../../coordination/rate-limits.ts'
 import { sha256 } from '../../core/crypto.ts'
 import { issuerOf } from '../../core/issuer.ts'
+import { normalizeIp } from '../../core/network/ip.ts'
 import { OAuthError } from '../../core/oauth-error.ts'
 import { parseScopeList } from '../../core/scopes.ts'
 import { toEpochSeconds } from '../../core/time.ts'
@@ -25,7 +28,7 @@ export type Introspection = { active: false } | ({ active: true } & Record<strin
 const INACTIVE: Introspection = { active: false }
 
 /**
- * Introspects a token (RFC 7662): a client's own tokens, and access tokens for an API that it serves, while
+ * Introspects a token (RFC 7662): a client's own tokens, and access tokens and API keys for an API that it serves, while
  * the user, grant and session they depend on are active. `scope` is what the token permits now, which may be
  * less than when it was issued; no user data are returned. One statement for a user's token, none for a
  * machine client's or a foreign token. Throws OAuthError invalid_client for clients that cannot authenticate,
@@ -41,6 +44,7 @@ export async function introspectToken(request: TokenRequest): Promise<Introspect
     })
   }
   const text = requireParameter(form, 'token')
+  if (hasKeyPrefix(text)) return introspectApiKey(ctx.tenant, client, text, form.ip)
   const refreshToken = parseRefreshToken(tenant.tokenKey, text)
   return refreshToken
     ? introspectRefreshToken(ctx.tenant, client, refreshToken)
@@ -70,6 +74,34 @@ async function introspectRefreshToken(
     auth_time: toEpochSeconds(grant.authenticatedAt),
     ...(grant.sessionId && { sid: grant.sessionId }),
     ...(grant.dpopJkt && { cnf: { jkt: grant.dpopJkt } }),
+  }
+}
+
+/**
+ * The clients that serve an API of a key may introspect it. A key with networks is active for a caller of the API in one of
+ * them, whose address is `ip`.
+ */
+async function introspectApiKey(
+  tenant: string,
+  caller: CachedClient,
+  text: string,
+  ip: string | undefined,
+): Promise<Introspection> {
+  const key = await findApiKey({ tenant, ip: normalizeIp(ip ?? ''), isClient: true }, text)
+  const audience = (key?.resources ?? []).filter((resource) => caller.resources.includes(resource))
+  if (!key || audience.length === 0) return INACTIVE
+  return {
+    active: true,
+    iss: issuerOf(tenant),
+    sub: key.userId ?? key.id,
+    ...(key.organizationId && { org_id: key.organizationId }),
+    aud: audience.length === 1 ? audience[0] : audience,
+    iat: toEpochSeconds(key.issuedAt),
+    exp: toEpochSeconds(key.expiresAt),
+    jti: key.id,
+    ...toScopeMember([...listKeyScopes(tenant, key)]),
+    token_type: 'Bearer',
+    owner: getKeyOwner(key),
   }
 }
 

@@ -1,11 +1,15 @@
 import { decodeJwt } from 'jose'
 import { describe, expect } from 'vitest'
+import { createApiKey } from '../../../src/api-keys/api-keys.ts'
 import { updateClient } from '../../../src/clients/client-changes.ts'
 import { createPlatformCtx } from '../../../src/context/context.ts'
 import { RATE_LIMITS } from '../../../src/coordination/rate-limits.ts'
 import { issuerOf } from '../../../src/core/issuer.ts'
 import { issueAccessToken } from '../../../src/oidc/token/access-tokens.ts'
+import { createMembership, deleteMembership } from '../../../src/organizations/memberships.ts'
+import { createOrganization, deleteOrganization } from '../../../src/organizations/organizations.ts'
 import { setUserRoles } from '../../../src/users/roles.ts'
+import { createUser, lockUser } from '../../../src/users/users.ts'
 import { newTenant } from '../../support/actors.ts'
 import { API, INACTIVE, OTHER_API, test } from '../../support/introspection.ts'
 import { makeClient } from '../../support/protocol.ts'
@@ -127,6 +131,79 @@ describe('the introspection endpoint (RFC 7662, section 2)', () => {
     const rotated = await oidc.refresh(refresh)
     expect(await introspect(refresh, client)).toMatchObject(INACTIVE)
     expect((await introspect(rotated.body.refresh_token as string, client)).body.active).toBe(true)
+  })
+
+  test('returns the organization of an API key until it or the membership ends', async ({
+    introspect,
+    ctx,
+    resourceServer,
+  }) => {
+    const { id: userId } = await createUser(ctx, { name: 'Ada' })
+    const { id: organizationId } = await createOrganization(ctx, { name: 'Acme', slug: 'acme-keys' })
+    const input = { name: 'Orders', organizationId, resources: [API] }
+    await expect(createApiKey(ctx, { ...input, userId })).rejects.toMatchObject({ status: 404 })
+    const { id: membershipId } = await createMembership(ctx, organizationId, { userId })
+    const own = await createApiKey(ctx, { ...input, userId })
+    const shared = await createApiKey(ctx, input)
+    const read = async ({ key }: { key: string }) => (await introspect(key, resourceServer)).body
+    expect(await read(own)).toMatchObject({ sub: userId, org_id: organizationId, owner: 'user' })
+    expect(await read(shared)).toMatchObject({
+      sub: shared.apiKey.id,
+      org_id: organizationId,
+      owner: 'organization',
+    })
+    await expect(
+      createApiKey(ctx, { ...input, resources: [], scopes: ['users:read'] }),
+    ).rejects.toMatchObject({
+      fields: [{ field: 'scopes' }],
+    })
+    await deleteMembership(ctx, membershipId)
+    expect([await read(own), (await read(shared)).active]).toEqual([{ active: false }, true])
+    await deleteOrganization(ctx, organizationId)
+    expect(await read(shared)).toEqual({ active: false })
+  })
+
+  test('returns the facts of an API key to the clients that serve its APIs, by the address of its caller', async ({
+    introspect,
+    ctx,
+    tenant,
+    app,
+    client,
+    resourceServer,
+    otherServer,
+  }) => {
+    const { id: userId } = await createUser(ctx, { name: 'Ada' })
+    const { apiKey, key } = await createApiKey(ctx, {
+      name: 'Orders',
+      userId,
+      resources: [API],
+      allowedNetworks: ['203.0.113.0/24'],
+    })
+    const ip = { ip: '203.0.113.9' }
+    expect((await introspect(key, resourceServer, ip)).body).toEqual({
+      active: true,
+      iss: issuerOf(tenant),
+      sub: userId,
+      aud: API,
+      iat: expect.any(Number),
+      exp: Math.floor(apiKey.expiresAt.getTime() / 1000),
+      jti: apiKey.id,
+      token_type: 'Bearer',
+      owner: 'user',
+    })
+    for (const [by, more] of [
+      [otherServer, ip],
+      [client, ip],
+      [resourceServer, {}],
+      [resourceServer, { ip: '203.0.114.9' }],
+    ] as const)
+      expect(await introspect(key, by, more)).toMatchObject(INACTIVE)
+    // It is for that API only.
+    expect((await app.rest(tenant, key, 'GET', '/users')).status).toBe(401)
+    await lockUser(ctx, userId)
+    expect(await introspect(key, resourceServer, ip)).toMatchObject(INACTIVE)
+    const { key: management } = await createApiKey(ctx, { name: 'Users', scopes: ['users:read'] })
+    expect(await introspect(management, resourceServer)).toMatchObject(INACTIVE)
   })
 
   test.for(['access_token', 'refresh_token', 'unknown'])(

@@ -4,6 +4,7 @@ import { PAGE_LANGUAGES } from '../../parts/languages.ts'
 import {
   CheckSetting,
   ChoiceSetting,
+  DurationSetting,
   LinesSetting,
   NumberSetting,
   TextSetting,
@@ -64,6 +65,8 @@ export const SettingsScreen = () => (
           name="clientIdMetadataDocuments"
           hint={t('The JSON document at the URL describes the application.')}
         />
+        <CheckSetting name="userApiKeys" hint={t('On their account pages.')} />
+        <DurationSetting name="apiKeyLifetimeSeconds" />
         <ChoiceSetting
           name="acceptedDocuments"
           options={{ ANY: t('Any'), TRUSTED: t('Those that are registered for the application') }}

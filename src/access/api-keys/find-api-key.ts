@@ -1,0 +1,92 @@
+import { LRUCache } from 'lru-cache'
+import type { Ctx } from '../../context/context.ts'
+import { createBackgroundCounts } from '../../coordination/background-counts.ts'
+import { sha256 } from '../../core/crypto.ts'
+import { errorMessage } from '../../core/error-message.ts'
+import { RateLimited } from '../../core/errors.ts'
+import { log } from '../../core/log.ts'
+import { countLimited } from '../../core/metrics.ts'
+import { createNetworkMatcher, toNetwork } from '../../core/network/ip.ts'
+import { getRoleScopes, isScope, listManagementScopes, type Scope } from '../../core/scopes.ts'
+import { Handle } from '../../database/handle.ts'
+import { deliverInBackground } from '../../delivery/background.ts'
+import { type ActiveKey, recordKeyUse, selectActiveKey } from './api-keys.sql.ts'
+import { isKeyText } from './key-text.ts'
+
+/** Well-formed keys that were not accepted, of a network in a tenant. Each costs a statement. */
+const MAX_REJECTED = 100
+const countRejected = createBackgroundCounts('rejectedKeys', {
+  limit: MAX_REJECTED,
+  seconds: 60,
+  maxKeys: 50_000,
+})
+
+/** When this process last recorded a use of a key, by its hash: keys that it has accepted. */
+const recordedUses = new LRUCache<string, number>({ max: 10_000 })
+const RECORD_INTERVAL_MS = 60_000
+
+/** Records a use in the background, at most once a minute. */
+function noteUse(tenant: string, hash: string, { id, lastUsedAt }: ActiveKey): void {
+  const now = Date.now()
+  const last = Math.max(recordedUses.get(hash) ?? 0, lastUsedAt?.getTime() ?? 0)
+  const isDue = now - last >= RECORD_INTERVAL_MS
+  recordedUses.set(hash, isDue ? now : last)
+  if (!isDue) return
+  deliverInBackground(() =>
+    recordKeyUse(new Handle({ tenant }), id).catch((error: unknown) =>
+      log.warn({ err: errorMessage(error) }, 'the use of an API key could not be recorded'),
+    ),
+  )
+}
+
+const isAllowedFrom = ({ allowedNetworks }: ActiveKey, ip: string | null): boolean =>
+  allowedNetworks.length === 0 || allowedNetworks.some((network) => createNetworkMatcher(network)(ip))
+
+/** Who presents a key. A client that authenticates may ask about any number of keys. */
+type Presenter = Pick<Ctx, 'tenant' | 'ip' | 'workload'> & { isClient?: true }
+
+/**
+ * Finds the active key of the tenant; null for any other text. One statement for a well-formed key, none otherwise, and at
+ * most one in a minute in the background, which records the use. Throws RateLimited for the keys that a network guesses;
+ * one that this process has accepted is not counted.
+ */
+export async function findApiKey(
+  { tenant, ip, workload, isClient }: Presenter,
+  text: string,
+): Promise<ActiveKey | null> {
+  if (!isKeyText(text)) return null
+  const secretHash = sha256(text)
+  const hash = `${tenant}:${secretHash.toString('base64url')}`
+  const network = `${tenant}:${toNetwork(ip)}`
+  if (!isClient && !recordedUses.has(hash)) {
+    const { remaining, resetSeconds } = countRejected(network, undefined, 0)
+    if (remaining === 0) {
+      countLimited('rejectedKeys')
+      throw new RateLimited(resetSeconds, `Too many API keys were not accepted: ${MAX_REJECTED} in a minute.`)
+    }
+  }
+  const key = await selectActiveKey(new Handle({ tenant, workload }), secretHash)
+  if (!key || !isAllowedFrom(key, ip)) {
+    recordedUses.delete(hash)
+    if (!isClient) countRejected(network)
+    return null
+  }
+  noteUse(tenant, hash, key)
+  return key
+}
+
+/** The management scopes that a key permits: of a user, those that the roles permit too. */
+export function listKeyScopes(
+  tenant: string,
+  { scopes, roles }: { scopes: readonly string[]; roles: readonly string[] | null },
+): Set<Scope> {
+  const available = roles ? getRoleScopes(roles) : new Set(listManagementScopes(tenant))
+  return new Set(scopes.filter((scope): scope is Scope => isScope(scope) && available.has(scope)))
+}
+
+/** Whose key it is. That of a user may be for an organization. */
+export const getKeyOwner = (key: {
+  userId: string | null
+  organizationId: string | null
+}): 'tenant' | 'organization' | 'user' =>
+  key.userId !== null ? 'user' : key.organizationId !== null ? 'organization' : 'tenant'

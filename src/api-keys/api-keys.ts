@@ -1,0 +1,337 @@
+import { getKeyOwner } from '../access/api-keys/find-api-key.ts'
+import { createKeyText, getKeyStart } from '../access/api-keys/key-text.ts'
+import { listDeclaredResources } from '../access/declared-resources.ts'
+import { requireNoEscalation } from '../access/require-scope.ts'
+import { findTenant } from '../access/tenant-cache.ts'
+import type { Ctx } from '../context/context.ts'
+import { newId, readIdPrefix, sha256 } from '../core/crypto.ts'
+import { Conflict, type FieldIssue, InvalidInput, NotFound, UserLocked } from '../core/errors.ts'
+import { getRoleScopes, isScope, listManagementScopes } from '../core/scopes.ts'
+import { addSeconds } from '../core/time.ts'
+import type { Db, Tx } from '../database/handle.ts'
+import { listInOrder } from '../database/page-query.ts'
+import { declareRowLock, declareTenantLock } from '../database/row-locks.sql.ts'
+import type { RowOf } from '../database/statement.ts'
+import { createEvent } from '../events/create-event.ts'
+import { recordEvents } from '../events/log.ts'
+import type { ApiKey as Row } from '../generated/prisma/client.ts'
+import { API_KEY_LIFETIME_SECONDS } from '../model/api-keys.ts'
+import { lockOrganization } from '../organizations/organizations.sql.ts'
+import { parseInput } from '../schema/input-shapes.ts'
+import { type ListArgs, type Page, parseListArgs } from '../schema/page.ts'
+import { lockUserRow } from '../users/lock-user.sql.ts'
+import { API_KEY_FILTER, ApiKeyCreate, ApiKeyPatch, ApiKeyRotation } from './api-keys.fields.ts'
+
+const HIDDEN_COLUMNS = { tenantId: true, byManagement: true } as const
+type ApiKeyRow = Omit<Row, keyof typeof HIDDEN_COLUMNS>
+/** An API key, without the key itself. */
+export type ApiKey = ApiKeyRow & { owner: ReturnType<typeof getKeyOwner> }
+export type NewApiKey = { apiKey: ApiKey; key: string }
+
+/** Keys of one owner. */
+export const MAX_KEYS = { user: 50, organization: 100, tenant: 1000 } as const
+
+const LOCK_TENANT = declareTenantLock(['tenantId'])
+const LOCK_KEY = declareRowLock('ApiKey', [
+  'userId',
+  'organizationId',
+  'scopes',
+  'resources',
+  'expiresAt',
+  'createdAt',
+  'rotatedAt',
+])
+
+const toApiKey = (row: ApiKeyRow): ApiKey => ({ ...row, owner: getKeyOwner(row) })
+
+const issue = (field: string, description: string): FieldIssue => ({ field, description })
+
+/** The scopes that a key may have by its owner: null is the tenant. */
+const listOwnerScopes = (tenant: string, roles: readonly string[] | null): ReadonlySet<string> =>
+  roles === null ? new Set(listManagementScopes(tenant)) : getRoleScopes(roles)
+
+/** Why a key cannot have the scopes: beyond those of its owner, for an organization, or together with other APIs. */
+function findScopeIssues(
+  tenant: string,
+  { scopes, resources, organizationId }: ScopedKey,
+  roles: readonly string[] | null,
+): FieldIssue[] {
+  // One API could use the key at another one.
+  if (resources.length > 0 && scopes.length > 0)
+    return [
+      issue('scopes', 'must be empty of a key with resources: a key is for the management API or for others'),
+    ]
+  if (organizationId !== null && scopes.length > 0)
+    return [issue('scopes', 'must be empty of a key for an organization: they are about the whole tenant')]
+  const permitted = listOwnerScopes(tenant, roles)
+  return scopes.flatMap((scope, index) =>
+    permitted.has(scope)
+      ? []
+      : [
+          issue(
+            `scopes.${index}`,
+            roles === null ? 'belongs to tenant system' : 'is not permitted by the roles of the user',
+          ),
+        ],
+  )
+}
+
+type ScopedKey = { scopes: readonly string[]; resources: readonly string[]; organizationId: string | null }
+
+/** When a key expires. Throws InvalidInput for a lifetime beyond that of the tenant. */
+async function computeExpiry(
+  ctx: Ctx,
+  { seconds, standard, now }: { seconds: number | null | undefined; standard?: number; now: Date },
+): Promise<Date> {
+  const longest = (await findTenant(ctx.tenant))?.apiKeyLifetimeSeconds ?? API_KEY_LIFETIME_SECONDS.standard
+  if (seconds != null && seconds > longest)
+    throw new InvalidInput([
+      issue('expiresInSeconds', `must be at most ${longest}, as the tenant has set it`),
+    ])
+  return addSeconds(now, seconds ?? Math.min(longest, standard ?? longest))
+}
+
+/** Stores the hash of a new key text, which is returned only here. */
+async function addSecret({ prisma, tenant }: Tx, apiKeyId: string, key: string): Promise<void> {
+  await prisma.apiKeySecret.create({ data: { tenantId: tenant, apiKeyId, secretHash: sha256(key) } })
+}
+
+type Owner = Pick<ApiKeyRow, 'userId' | 'organizationId'>
+
+/** Locks the row of the owner, and returns the roles of a user. Throws NotFound and UserLocked. */
+async function lockOwner(tx: Tx, { userId, organizationId }: Owner): Promise<string[] | null> {
+  if (organizationId !== null && !(await lockOrganization(tx, organizationId)))
+    throw new NotFound('organization')
+  if (userId === null && organizationId === null) await tx.run(LOCK_TENANT)
+  if (userId === null) return null
+  const user = await lockUserRow(tx, userId)
+  if (!user) throw new NotFound('user')
+  if (user.locked) throw new UserLocked()
+  const member = { tenantId: tx.tenant, organizationId: organizationId ?? '', userId }
+  if (organizationId !== null && (await tx.prisma.membership.count({ where: member })) === 0)
+    throw new NotFound('member of the organization')
+  return user.roles
+}
+
+/** Throws Conflict when the owner, whose row is locked, has as many keys as it may have. */
+async function requireRoom(tx: Tx, owner: Owner): Promise<void> {
+  const most = MAX_KEYS[getKeyOwner(owner)]
+  const { userId, organizationId } = owner
+  const where = { tenantId: tx.tenant, userId, ...(userId === null && { organizationId }) }
+  if ((await tx.prisma.apiKey.count({ where })) >= most)
+    throw new Conflict([], `There are ${most} API keys, which is the maximum: revoke one.`)
+}
+
+/**
+ * Creates an API key, of a user, an organization or the tenant. Throws InvalidInput, Forbidden (a scope that the caller lacks), NotFound
+ * (the user), UserLocked, and Conflict when the owner has too many.
+ */
+export async function createApiKey(
+  ctx: Ctx,
+  input: unknown,
+  { now = new Date(), byManagement = true }: { now?: Date; byManagement?: boolean } = {},
+): Promise<NewApiKey> {
+  const {
+    userId: ofUser,
+    organizationId: ofOrganization,
+    scopes = [],
+    resources = [],
+    allowedNetworks = [],
+    name,
+    expiresInSeconds,
+  } = parseInput(ApiKeyCreate, input)
+  const owner = { userId: ofUser ?? null, organizationId: ofOrganization ?? null }
+  requireNoEscalation(ctx, scopes.filter(isScope))
+  const declared = await listDeclaredResources(ctx.tenant)
+  const unknown = resources.flatMap((resource, index) =>
+    declared.includes(resource) ? [] : [issue(`resources.${index}`, 'is not an API of the tenant')],
+  )
+  const expiresAt = await computeExpiry(ctx, { seconds: expiresInSeconds, now })
+  const key = createKeyText()
+  const apiKey = await ctx.db.transaction(async (tx) => {
+    const roles = await lockOwner(tx, owner)
+    await requireRoom(tx, owner)
+    const issues = [...unknown, ...findScopeIssues(ctx.tenant, { scopes, resources, ...owner }, roles)]
+    if (issues.length > 0) throw new InvalidInput(issues)
+    const created = await tx.prisma.apiKey.create({
+      data: {
+        tenantId: ctx.tenant,
+        id: newId('apikey'),
+        name,
+        ...owner,
+        scopes,
+        resources,
+        allowedNetworks,
+        start: getKeyStart(key),
+        byManagement,
+        expiresAt,
+        createdAt: now,
+      },
+      omit: HIDDEN_COLUMNS,
+    })
+    await addSecret(tx, created.id, key)
+    await recordEvents(tx, ctx, [
+      createEvent('api_key.created', { ...owner, apiKeyId: created.id }, { scopes: scopes.join(' ') }),
+    ])
+    return created
+  })
+  return { apiKey: toApiKey(apiKey), key }
+}
+
+/** The keys of the tenant with these ids, in any order. */
+export const findApiKeys = async ({ prisma, tenant }: Db, ids: string[]): Promise<ApiKey[]> =>
+  (await prisma.apiKey.findMany({ where: { tenantId: tenant, id: { in: ids } }, omit: HIDDEN_COLUMNS })).map(
+    toApiKey,
+  )
+
+/** Returns a key. Throws NotFound. */
+export async function getApiKey(ctx: Ctx, id: string): Promise<ApiKey> {
+  const [apiKey] = readIdPrefix(id) === 'apikey' ? await findApiKeys(ctx.db, [id]) : []
+  if (!apiKey) throw new NotFound('API key')
+  return apiKey
+}
+
+/** What cursors of the list of keys are bound to. */
+export const toApiKeyListName = (
+  tenant: string,
+  filter: { owner?: string; userId?: string; organizationId?: string } = {},
+): string => `${tenant}:api-keys:${filter.owner ?? ''}:${filter.userId ?? ''}:${filter.organizationId ?? ''}`
+
+/** Selects the keys of owners of a kind. */
+const OF_OWNER = {
+  tenant: { userId: null, organizationId: null },
+  organization: { userId: null, organizationId: { not: null } },
+  user: { userId: { not: null } },
+} as const
+
+/** The keys of the tenant, its organizations and its users, oldest first: one statement, and another for totalSize. Throws InvalidInput. */
+export function listApiKeys(ctx: Ctx, args: ListArgs): Promise<Page<ApiKey>> {
+  const { filter } = parseListArgs(args, API_KEY_FILTER)
+  const { owner, userId, organizationId } = filter
+  const { apiKey } = ctx.db.prisma
+  const isListed = {
+    tenantId: ctx.tenant,
+    AND: [
+      ...(userId === undefined ? [] : [{ userId }]),
+      ...(organizationId === undefined ? [] : [{ organizationId }]),
+      ...(owner === undefined ? [] : [OF_OWNER[owner]]),
+    ],
+  }
+  return listInOrder(ctx, args, {
+    name: toApiKeyListName(ctx.tenant, filter),
+    column: 'id',
+    read: async (page) =>
+      (await apiKey.findMany({ ...page, where: { ...isListed, ...page.where }, omit: HIDDEN_COLUMNS })).map(
+        toApiKey,
+      ),
+    countAll: () => apiKey.count({ where: isListed }),
+  })
+}
+
+type LockedKey = RowOf<typeof LOCK_KEY>
+
+/**
+ * Changes a key whose row is locked. Throws NotFound, also for the key of another user where `ownerId` names one, and
+ * Forbidden for a key whose scopes the caller lacks: whoever controls a key has what it permits.
+ */
+const changeKey = <Result>(
+  ctx: Ctx,
+  id: string,
+  ownerId: string | undefined,
+  change: (tx: Tx, current: LockedKey, where: { tenantId: string; id: string }) => Promise<Result>,
+): Promise<Result> =>
+  ctx.db.transaction(async (tx) => {
+    const current = readIdPrefix(id) === 'apikey' ? await tx.one(LOCK_KEY, { id }) : null
+    if (!current || (ownerId !== undefined && current.userId !== ownerId)) throw new NotFound('API key')
+    if (ownerId === undefined) requireNoEscalation(ctx, current.scopes.filter(isScope))
+    return change(tx, current, { tenantId: ctx.tenant, id })
+  })
+
+/** Changes the name, scopes and networks of a key. Throws InvalidInput, NotFound and Forbidden. */
+export async function updateApiKey(ctx: Ctx, id: string, input: unknown): Promise<ApiKey> {
+  const given = parseInput(ApiKeyPatch, input)
+  const { name, scopes, allowedNetworks } = given
+  requireNoEscalation(ctx, (scopes ?? []).filter(isScope))
+  return changeKey(ctx, id, undefined, async (tx, { userId, organizationId, resources }, where) => {
+    if (scopes) {
+      const user = userId === null ? null : await lockUserRow(tx, userId)
+      const issues = findScopeIssues(ctx.tenant, { scopes, resources, organizationId }, user?.roles ?? null)
+      if (issues.length > 0) throw new InvalidInput(issues)
+    }
+    const row = await tx.prisma.apiKey.update({
+      where: { tenantId_id: where },
+      data: {
+        ...(name !== undefined && { name }),
+        ...(scopes && { scopes }),
+        ...(allowedNetworks && { allowedNetworks }),
+      },
+      omit: HIDDEN_COLUMNS,
+    })
+    const changedFields = Object.keys(given).filter(
+      (field) => given[field as keyof typeof given] !== undefined,
+    )
+    if (changedFields.length > 0)
+      await recordEvents(tx, ctx, [
+        createEvent('api_key.updated', { userId, organizationId, apiKeyId: id, changedFields }),
+      ])
+    return toApiKey(row)
+  })
+}
+
+/**
+ * Replaces a key. The current one is accepted for `overlapSeconds` (0 to 30 days, by default one day); an older one is
+ * deleted, so that at most two are. Of `ownerId`, only keys of this user. Throws InvalidInput, NotFound and Forbidden.
+ */
+export async function rotateApiKey(
+  ctx: Ctx,
+  id: string,
+  input: unknown,
+  { now = new Date(), ownerId }: { now?: Date; ownerId?: string } = {},
+): Promise<NewApiKey & { previousExpiresAt: Date | null }> {
+  const { overlapSeconds, expiresInSeconds } = parseInput(ApiKeyRotation, input === undefined ? {} : input)
+  const key = createKeyText()
+  return changeKey(ctx, id, ownerId, async (tx, current, where) => {
+    const { userId, organizationId, rotatedAt, createdAt, expiresAt } = current
+    const standard = Math.round((expiresAt.getTime() - (rotatedAt ?? createdAt).getTime()) / 1000)
+    const renewedUntil = await computeExpiry(ctx, { seconds: expiresInSeconds, standard, now })
+    // The former key does not outlive its own expiry.
+    const end = addSeconds(now, overlapSeconds)
+    const previousEnd = new Date(Math.min(end.getTime(), expiresAt.getTime()))
+    const previousExpiresAt = previousEnd > now ? previousEnd : null
+    const ofKey = { tenantId: ctx.tenant, apiKeyId: id }
+    await tx.prisma.apiKeySecret.deleteMany({
+      where: { ...ofKey, ...(previousExpiresAt && { expiresAt: { not: null } }) },
+    })
+    await tx.prisma.apiKeySecret.updateMany({
+      where: { ...ofKey, expiresAt: null },
+      data: { expiresAt: previousExpiresAt },
+    })
+    await addSecret(tx, id, key)
+    const row = await tx.prisma.apiKey.update({
+      where: { tenantId_id: where },
+      data: { start: getKeyStart(key), rotatedAt: now, expiresAt: renewedUntil },
+      omit: HIDDEN_COLUMNS,
+    })
+    await recordEvents(tx, ctx, [
+      createEvent(
+        'api_key.rotated',
+        { userId, organizationId, apiKeyId: id },
+        { previous_expires_at: previousExpiresAt?.toISOString() ?? null },
+      ),
+    ])
+    return { apiKey: toApiKey(row), key, previousExpiresAt }
+  })
+}
+
+/** Revokes a key: deletes it. Of `ownerId`, only keys of this user. Throws NotFound and Forbidden. */
+export async function revokeApiKey(
+  ctx: Ctx,
+  id: string,
+  { ownerId }: { ownerId?: string } = {},
+): Promise<{ revokedApiKeyId: string }> {
+  await changeKey(ctx, id, ownerId, async (tx, { userId, organizationId }, where) => {
+    await tx.prisma.apiKey.delete({ where: { tenantId_id: where } })
+    await recordEvents(tx, ctx, [createEvent('api_key.revoked', { userId, organizationId, apiKeyId: id })])
+  })
+  return { revokedApiKeyId: id }
+}
