@@ -130,9 +130,14 @@ export async function revokeClientAccess(ctx: Ctx, clientId: string): Promise<Bu
   const client = await getClient(ctx, clientId)
   requirePlatformForSharedClient(ctx, client)
   requireClientControl(ctx, [client])
-  return storeJob(ctx, { action: 'revoke-client-access', clientId }, (tx, id) =>
-    insertUsersOfClient(tx, id, clientId),
-  )
+  return storeJob(ctx, { action: 'revoke-client-access', clientId }, async (tx, id) => {
+    // It waits for codes that are being redeemed, whose grants the job then finds. Earlier codes are void.
+    await tx.prisma.client.update({
+      where: { tenantId_id: { tenantId: ctx.tenant, id: clientId } },
+      data: { accessRevokedAt: new Date() },
+    })
+    return insertUsersOfClient(tx, id, clientId)
+  })
 }
 
 /** The jobs of the tenant with these ids, in any order. */

@@ -15,7 +15,7 @@ import { ctxFor, newTenant } from '../support/actors.ts'
 import { dbFor } from '../support/database.ts'
 import { toTypes } from '../support/events.ts'
 import { makeSpa, signInAs } from '../support/people.ts'
-import { makeClient, makeUser, refreshWith } from '../support/protocol.ts'
+import { answerIn, authorizePath, exchange, makeClient, makeUser, refreshWith } from '../support/protocol.ts'
 import { test as base } from '../support/tenant-per-test.ts'
 import { importLines, userLines } from '../support/user-lines.ts'
 import { startApiSession } from '../support/user-sessions.ts'
@@ -156,8 +156,13 @@ describe('a bulk job', () => {
         return signedIn
       }),
     )
+    const silently = authorizePath(tenant, client, { scope, prompt: 'none' })
+    const authorized = await people[0]?.browser.fetch(silently)
+    const { code = '' } = answerIn(authorized?.headers.get('location') ?? null)
     const before = await events()
     const { id, total } = await revokeClientAccess(ctx, client.id)
+    // Before the job has come to its user.
+    expect((await exchange(app, tenant, client, code)).body.error).toBe('invalid_grant')
     startWorker()
     await waitFor(async () => expect(await getBulkJob(ctx, id)).toMatchObject({ status: 'completed' }))
     expect(total).toBe(2)
@@ -169,6 +174,7 @@ describe('a bulk job', () => {
       'grant.revoked',
       'session.ended',
       'session.ended',
+      'token.refused',
     ])
     expect(
       after.every(({ type, subjectIds }) => type === 'bulk_job.finished' || subjectIds.includes(client.id)),

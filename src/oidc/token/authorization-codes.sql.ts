@@ -9,7 +9,7 @@ import {
   type ClaimsUserJson,
 } from './granted-user.sql.ts'
 import { type GrantTerms, NEW_GRANT_CTES, NEW_GRANT_PARAMETERS } from './new-grant.sql.ts'
-import type { CodeContents } from './sealed-codes.ts'
+import { type CodeContents, computeIssueTime } from './sealed-codes.ts'
 
 /** What the statement takes of the contents of a code. */
 const CODE_PARAMETERS = {
@@ -24,6 +24,7 @@ const CODE_PARAMETERS = {
   authenticatedAt: 'timestamptz',
   amr: 'text[]',
   codeGeneration: 'int',
+  issuedAt: 'timestamptz',
 } as const
 
 // FOR SHARE serializes this statement with the lock of the user, the end of the session, the revocation of the client's
@@ -40,6 +41,7 @@ const REDEEM_CODE = statement({
     FROM "User" u
     JOIN "Session" s ON s."tenantId" = :tenant AND s."id" = :sessionId AND ${checkFoundRow('s."userId" = u."id"')}
     JOIN "Client" c ON c."tenantId" = :tenant AND c."id" = :clientId AND ${checkFoundRow('c."appType" = :appType')}
+      AND ${checkFoundRow('COALESCE(c."accessRevokedAt" < :issuedAt, true)')}
     WHERE u."tenantId" = :tenant AND u."id" = :userId AND NOT u."locked"
       AND ${checkFoundRow('u."codeGeneration" = :codeGeneration')}
       AND ${checkFoundRow('s."endedAt" IS NULL AND s."expiresAt" > :now')}
@@ -91,6 +93,7 @@ export const redeemAuthorizationCode = (
       authenticatedAt,
       amr,
       codeGeneration,
+      issuedAt: computeIssueTime(contents),
     },
   })
 }

@@ -16,12 +16,16 @@ import { redeemAuthorizationCode } from './authorization-codes.sql.ts'
 import { diagnosePresentedCode, diagnoseRejectedCode, type PresentedCode } from './code-diagnostics.ts'
 import { selectClaimsReading } from './granted-user.sql.ts'
 import type { GrantTerms, NewGrant } from './new-grant.sql.ts'
-import { type CodeContents, listSealedCodes, sealCode, unsealCode } from './sealed-codes.ts'
+import {
+  CODE_LIFETIME_SECONDS,
+  type CodeContents,
+  listSealedCodes,
+  sealCode,
+  unsealCode,
+} from './sealed-codes.ts'
 import { selectCodeState } from './token-diagnostics.sql.ts'
 import { getTokenLifetime } from './token-response.ts'
 
-/** The client redeems a code as soon as the browser delivers it. */
-export const CODE_LIFETIME_SECONDS = 60
 /** Refresh tokens expire after a month without use, and after three months in any case. */
 export const GRANT_IDLE_SECONDS = 30 * 86_400
 export const GRANT_LIFETIME_SECONDS = 90 * 86_400

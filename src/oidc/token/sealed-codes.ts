@@ -1,4 +1,5 @@
 import { createCipheriv, createDecipheriv, createHmac } from 'node:crypto'
+import { addSeconds } from '../../core/time.ts'
 import type { ClaimsRequest } from '../model/claims-request.ts'
 
 /** What an authorization code grants, for whom, and what its redemption must match. See docs/decisions/0095. */
@@ -25,6 +26,12 @@ export type CodeContents = {
   codeGeneration: number
   expiresAt: Date
 }
+
+/** The client redeems a code as soon as the browser delivers it. */
+export const CODE_LIFETIME_SECONDS = 60
+
+export const computeIssueTime = ({ expiresAt }: CodeContents): Date =>
+  addSeconds(expiresAt, -CODE_LIFETIME_SECONDS)
 
 /** The order of the members in a code, after the grant. A change voids the codes of the former version. */
 const MEMBERS = [

@@ -1,36 +1,46 @@
 import type { Db } from '../../database/handle.ts'
 import { type RowOf, statement } from '../../database/statement.ts'
-import type { CodeContents } from './sealed-codes.ts'
+import { type CodeContents, computeIssueTime } from './sealed-codes.ts'
 
 /** What explains the rejection of a code: its grant, its user and its session. */
 export type CodeStateRow = RowOf<typeof SELECT_CODE_STATE>
 
 const SELECT_CODE_STATE = statement({
-  takes: { grantId: 'text', userId: 'text', sessionId: 'text', codeGeneration: 'int' },
+  takes: {
+    grantId: 'text',
+    userId: 'text',
+    sessionId: 'text',
+    clientId: 'text',
+    codeGeneration: 'int',
+    issuedAt: 'timestamptz',
+  },
   returns: {
     /** When the grant was created; null when the code was not used. */
     usedAt: 'timestamptz?',
     /** Null when the user has been deleted. */
     locked: 'boolean?',
-    /** The user's codes of its generation are void. */
+    /** The user's codes of its generation are void, or those of the client at its time. */
     isVoid: 'boolean',
     isSessionActive: 'boolean',
     endReason: 'text?',
   },
 })`
-  SELECT g."createdAt" AS "usedAt", u."locked", u."codeGeneration" IS DISTINCT FROM :codeGeneration AS "isVoid",
+  SELECT g."createdAt" AS "usedAt", u."locked", 
+    u."codeGeneration" IS DISTINCT FROM :codeGeneration OR COALESCE(c."accessRevokedAt" >= :issuedAt, false) AS "isVoid",
     COALESCE(s."endedAt" IS NULL AND s."expiresAt" > now(), false) AS "isSessionActive", s."endReason"
   FROM (SELECT) code
   LEFT JOIN "Grant" g ON g."tenantId" = :tenant AND g."id" = :grantId
   LEFT JOIN "User" u ON u."tenantId" = :tenant AND u."id" = :userId
+  LEFT JOIN "Client" c ON c."tenantId" = :tenant AND c."id" = :clientId
   LEFT JOIN "Session" s ON s."tenantId" = :tenant AND s."id" = :sessionId`
 
 /** The state of what a code depends on. */
-export async function selectCodeState(
-  db: Db,
-  { grantId, userId, sessionId, codeGeneration }: CodeContents,
-): Promise<CodeStateRow> {
-  const row = await db.one(SELECT_CODE_STATE, { grantId, userId, sessionId, codeGeneration })
+export async function selectCodeState(db: Db, contents: CodeContents): Promise<CodeStateRow> {
+  const { grantId, userId, sessionId, clientId, codeGeneration } = contents
+  const row = await db.one(SELECT_CODE_STATE, {
+    ...{ grantId, userId, sessionId, clientId, codeGeneration },
+    issuedAt: computeIssueTime(contents),
+  })
   return row as CodeStateRow
 }
 
