@@ -11,6 +11,8 @@ import { TRY_CHANNEL } from './try-callback.tsx'
 import { type Attempt, buildTriedUrl, createAttempt, readAnswer, type Tried } from './try-sign-in.ts'
 import { useUpdateClient } from './update-client.ts'
 
+const LONGEST_SIGN_IN_MS = 3_600_000
+
 /**
  * A real sign-in with an application, in a window of its own, whose ID token is shown decoded. For its time the
  * application has a redirect URI that leads to the console.
@@ -80,6 +82,13 @@ export function TryIt({
       end()
     }, end)
   }
+  // The page was closed before the sign-in had ended. It takes a sign-in longer than its interaction lives.
+  const isLeft = useRef(isRegistered && Date.now() - Date.parse(client.updatedAt) > LONGEST_SIGN_IN_MS)
+  const removeLeft = useRef(remove)
+  useEffect(() => {
+    if (isLeft.current) removeLeft.current()
+    isLeft.current = false
+  }, [])
   useEffect(() => {
     const channel = new BroadcastChannel(TRY_CHANNEL)
     channel.onmessage = ({ data }) => finish.current(String(data))

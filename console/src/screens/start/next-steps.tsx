@@ -14,7 +14,15 @@ import { toPathId } from '../applications/kinds.ts'
 /** The steps that were dismissed in this browser: others are shown again. */
 const STORED = `console.dismissed.${deployment.tenant}`
 
-const readDismissed = (): readonly string[] => JSON.parse(localStorage.getItem(STORED) ?? '[]') as string[]
+/** None where the stored text is something else. */
+function readDismissed(): readonly string[] {
+  try {
+    const stored: unknown = JSON.parse(localStorage.getItem(STORED) ?? '[]')
+    return Array.isArray(stored) ? stored : []
+  } catch {
+    return []
+  }
+}
 
 /** A redirect URI that an application sent and that it does not have. */
 type Refused = { clientId: string; url: string; count: number }

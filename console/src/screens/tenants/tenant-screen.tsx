@@ -1,10 +1,12 @@
 import '../../parts/setup-steps.css'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
+import { useEffect } from 'react'
 import { graphql } from 'react-relay/hooks'
 import { deployment, getConsoleUrl } from '../../config.ts'
 import type { tenantScreenDeleteMutation } from '../../generated/tenantScreenDeleteMutation.graphql.ts'
 import type { tenantScreenQuery } from '../../generated/tenantScreenQuery.graphql.ts'
 import { ConfirmedButton } from '../../parts/dialog.tsx'
+import { LiveChanges } from '../../parts/live-changes.tsx'
 import { useProblemMutation } from '../../parts/mutation.ts'
 import { notify } from '../../parts/notices.tsx'
 import { useScreenQuery } from '../../parts/screen-query.ts'
@@ -27,9 +29,13 @@ export function TenantScreen() {
   const { slug } = route.useParams()
   const navigate = useNavigate()
   const mayWrite = useMay('tenants:write')
-  const [{ tenant }] = useScreenQuery<tenantScreenQuery>(
+  const mayFollow = useMay('events:read')
+  const [{ tenant, viewer }, refresh] = useScreenQuery<tenantScreenQuery>(
     graphql`
       query tenantScreenQuery($slug: ID!) {
+        viewer {
+          eventPosition
+        }
         tenant(slug: $slug) {
           id
           createdAt
@@ -61,11 +67,20 @@ export function TenantScreen() {
       }
     }
   `)
+  // The log of another tenant is its own: its settings are read again when the person comes back to the window.
+  useEffect(() => {
+    const handleReturn = () => refresh()
+    addEventListener('focus', handleReturn)
+    return () => removeEventListener('focus', handleReturn)
+  }, [refresh])
   if (!tenant) return <p className="empty">{t('There is no tenant {slug}.', { slug })}</p>
   const { settings, setup } = tenant
   const name = settings.friendlyName ?? slug
   return (
     <section className="screen">
+      {mayFollow && (
+        <LiveChanges types={['TENANT_DELETED']} after={viewer?.eventPosition} onChange={refresh} />
+      )}
       <header className="screen-head">
         <h1>{name}</h1>
         <a className="button" href={getConsoleUrl(slug)}>
