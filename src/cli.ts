@@ -10,6 +10,7 @@ import { keyCommand } from './cli/key.ts'
 import { limitCommand } from './cli/limit.ts'
 import { tenantCommand } from './cli/tenant.ts'
 import { userCommand } from './cli/user.ts'
+import { importCommand } from './cli/user-files.ts'
 import { env } from './core/env.ts'
 import { errorMessage } from './core/error-message.ts'
 import { PACKAGE_ROOT } from './core/package-root.ts'
@@ -79,6 +80,7 @@ await runMain(
       idp: idpCommand,
       admin: adminCommand,
       user: userCommand,
+      import: importCommand,
       key: keyCommand,
       limit: limitCommand,
     },

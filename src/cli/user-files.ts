@@ -1,8 +1,11 @@
-import { type FileHandle, open } from 'node:fs/promises'
+import { type FileHandle, open, readFile } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { Ctx } from '../context/context.ts'
+import { InvalidInput } from '../core/errors.ts'
 import { listUsers } from '../users/list/user-list.ts'
+import { convertExport, SOURCE_NAMES } from '../users/sources/convert-export.ts'
+import { readHashConfig } from '../users/sources/firebase.ts'
 import { exportUsers } from '../users/transfer/export.ts'
 import { importUsers } from '../users/transfer/import.ts'
 import { importUsersFromCsv } from '../users/transfer/import-csv.ts'
@@ -56,6 +59,11 @@ export const importCommand = defineDatabaseCommand({
       type: 'string',
       description: 'Of a CSV file: the field of each column, with commas; - leaves a column out',
     },
+    from: { type: 'string', description: `Export of another system: ${SOURCE_NAMES.join(', ')}` },
+    'hash-config': {
+      type: 'string',
+      description: 'Of Firebase: file with the hash parameters of the project',
+    },
     charset: { type: 'string', description: 'Of a CSV file: utf-8 (the default) or windows-1252' },
     'dry-run': { type: 'boolean', description: 'Write nothing, and report what the import would do' },
     results: { type: 'string', description: 'File for the result of each line, as NDJSON' },
@@ -82,8 +90,27 @@ type ImportArgs = {
   'start-line'?: string
   columns?: string
   charset?: string
+  from?: string
+  'hash-config'?: string
   'dry-run'?: boolean
   json?: boolean
+}
+
+/** The lines of the export of another system. Throws InvalidInput. */
+async function convertFile(
+  { from = '', 'hash-config': path }: ImportArgs,
+  chunks: AsyncIterable<Uint8Array>,
+  isCsv: boolean,
+): Promise<AsyncIterable<Uint8Array>> {
+  if (!SOURCE_NAMES.includes(from))
+    throw new InvalidInput([{ field: 'from', description: `must be one of ${SOURCE_NAMES.join(', ')}` }])
+  const text =
+    path === undefined
+      ? null
+      : await readFile(path, 'utf8').catch((error: unknown) => {
+          throw createFileError('hash-config', error, 'read')
+        })
+  return convertExport(chunks, { from, isCsv, config: text === null ? null : readHashConfig(text) })
 }
 
 /** Imports the users of a file, or of standard input, and writes the result of each line to `results`. */
@@ -106,8 +133,9 @@ async function importFile(ctx: Ctx, args: ImportArgs, file: FileHandle | null, r
     charset: args.charset,
     dryRun: isDryRun || undefined,
   })
-  const importLines = isCsv ? importUsersFromCsv : importUsers
-  const lines = importLines(ctx, countBytes(), options, { maxLines: Number.POSITIVE_INFINITY })
+  const converted = args.from === undefined ? null : await convertFile(args, countBytes(), isCsv)
+  const importLines = isCsv && !converted ? importUsersFromCsv : importUsers
+  const lines = importLines(ctx, converted ?? countBytes(), options, { maxLines: Number.POSITIVE_INFINITY })
   const tally = createImportTally(isDryRun)
   const progress = startProgress({ total, isShown: args.json !== true })
   let isStopped = false

@@ -53,6 +53,30 @@ describe('vestibule user', () => {
     })
   })
 
+  test('tries and imports the export of another system', async ({ tenant, writeLines }) => {
+    const users = [1, 2].map((n) => ({
+      id: `k${n}`,
+      username: `u${n}`,
+      email: `u${n}@example.com`,
+      enabled: true,
+    }))
+    const file = await writeLines('realm.json', JSON.stringify({ realm: 'acme', users }))
+    const run = (...more: string[]) =>
+      vestibule(['import', file, '--from', 'keycloak', '--tenant', tenant, ...more])
+    expect(await run('--dry-run')).toMatchObject({
+      code: 0,
+      stdout: 'Would import 2 users: 2 created, 0 changed, 0 unchanged; 0 lines rejected.\n',
+    })
+    expect(await run('--start-line', '2')).toMatchObject({
+      code: 0,
+      stdout: 'Imported 1 user: 1 created, 0 changed, 0 unchanged; 0 lines rejected.\n',
+    })
+    expect(await vestibule(['import', file, '--from', 'ldap', '--tenant', tenant])).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('--from: must be one of auth0, keycloak,'),
+    })
+  })
+
   test('imports a file, prints the rejected lines, and exits with 1 when there are any', async ({
     tenant,
     directory,

@@ -20,7 +20,10 @@ const MAX_RECORD_CHARS = 262_144
 const SMALL_RECORD_CHARS = 4096
 
 /** Decodes a file. Throws InvalidInput for bytes that are not of the encoding. A byte order mark is removed. */
-async function* decodeChunks(chunks: AsyncIterable<Uint8Array>, charset: string): AsyncGenerator<string> {
+export async function* decodeChunks(
+  chunks: AsyncIterable<Uint8Array>,
+  charset: string,
+): AsyncGenerator<string> {
   const decoder = new TextDecoder(charset, { fatal: true })
   const decode = (bytes?: Uint8Array) => {
     try {
@@ -39,7 +42,7 @@ async function* decodeChunks(chunks: AsyncIterable<Uint8Array>, charset: string)
 }
 
 /** The records of a file, those that each chunk completes. */
-async function* readRecords(texts: AsyncIterable<string>): AsyncGenerator<CsvRecord[]> {
+export async function* readRecords(texts: AsyncIterable<string>): AsyncGenerator<CsvRecord[]> {
   let rest = ''
   let line = 1
   let delimiter: string | undefined

@@ -1,0 +1,59 @@
+import {
+  omitEmpty,
+  readBcrypt,
+  readEmail,
+  readPhoneNumber,
+  readText,
+  type Source,
+  type SourceRecord,
+} from './source.ts'
+
+/** The algorithm of each hasher that exports name, besides bcrypt and that of Firebase. */
+const ALGORITHMS: Record<string, string> = {
+  argon2i: 'argon2',
+  argon2id: 'argon2',
+  md5: 'md5',
+  pbkdf2_sha1: 'pbkdf2',
+  pbkdf2_sha256: 'pbkdf2',
+  pbkdf2_sha256_django: 'pbkdf2',
+  pbkdf2_sha512: 'pbkdf2',
+  sha256: 'sha256',
+}
+
+function readProof({ password_digest: digest, password_hasher: hasher }: SourceRecord): object | undefined {
+  const [value, name] = [readText(digest), readText(hasher) ?? '']
+  if (!value) return undefined
+  if (name === 'scrypt_firebase') {
+    const [hash, salt, signerKey, saltSeparator, rounds, memoryCost] = value.split('$')
+    const numbers = { rounds: Number(rounds), memoryCost: Number(memoryCost) }
+    return { hash: { algorithm: 'firebase-scrypt', value: hash, salt, signerKey, saltSeparator, ...numbers } }
+  }
+  const algorithm = ALGORITHMS[name]
+  return readBcrypt(value) ?? (algorithm ? { hash: { algorithm, value } } : undefined)
+}
+
+/** The first address of a list. */
+const readFirst = (list: unknown): string | undefined => readText(readText(list)?.split(/[,|;]/)[0])
+
+/** Clerk: the CSV file of its dashboard, or the same members as JSON. */
+export const CLERK: Source = {
+  toLine: (record) => {
+    const verified = readText(record.verified_email_addresses) ?? ''
+    const email = readText(record.primary_email_address) ?? readFirst(verified)
+    const phone = readText(record.primary_phone_number) ?? readFirst(record.verified_phone_numbers)
+    const names = [record.first_name, record.last_name].map(readText)
+    return omitEmpty({
+      externalId: readText(record.id),
+      ...readEmail(email, email !== undefined && verified.includes(email)),
+      ...readPhoneNumber(
+        phone,
+        phone !== undefined && readText(record.verified_phone_numbers)?.includes(phone),
+      ),
+      name: names.filter(Boolean).join(' '),
+      givenName: names[0],
+      familyName: names[1],
+      preferredUsername: readText(record.username),
+      proof: readProof(record),
+    })
+  },
+}

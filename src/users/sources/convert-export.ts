@@ -1,0 +1,47 @@
+import { decodeChunks, readRecords } from '../transfer/import-csv.ts'
+import { AUTH0 } from './auth0.ts'
+import { CLERK } from './clerk.ts'
+import { COGNITO } from './cognito.ts'
+import { FIREBASE } from './firebase.ts'
+import { readJsonRecords } from './json-records.ts'
+import { KEYCLOAK } from './keycloak.ts'
+import { OKTA } from './okta.ts'
+import type { HashConfig, Source, SourceRecord } from './source.ts'
+import { SUPABASE } from './supabase.ts'
+
+/** The systems whose exports can be imported. */
+const SOURCES: Record<string, Source> = {
+  auth0: AUTH0,
+  keycloak: KEYCLOAK,
+  firebase: FIREBASE,
+  cognito: COGNITO,
+  clerk: CLERK,
+  okta: OKTA,
+  supabase: SUPABASE,
+}
+export const SOURCE_NAMES = Object.keys(SOURCES)
+
+/** The records of a CSV file, whose first line names the members. */
+async function* readCsvRecords(texts: AsyncIterable<string>): AsyncGenerator<SourceRecord> {
+  let names: string[] | null = null
+  for await (const records of readRecords(texts))
+    for (const { cells } of records)
+      if (names === null) names = cells.map((cell) => cell.trim())
+      else yield Object.fromEntries(names.map((name, index) => [name, cells[index]]))
+}
+
+/**
+ * Converts an export of another system to the lines of an import, in their order: the line of an import is that of the
+ * record. Throws InvalidInput.
+ */
+export async function* convertExport(
+  chunks: AsyncIterable<Uint8Array>,
+  { from, isCsv, config }: { from: string; isCsv: boolean; config: HashConfig | null },
+): AsyncGenerator<Uint8Array> {
+  const source = SOURCES[from]
+  if (!source) throw new Error(`there is no source ${from}`)
+  const texts = decodeChunks(chunks, 'utf-8')
+  const records = isCsv ? readCsvRecords(texts) : readJsonRecords(texts, source.member)
+  for await (const record of records)
+    yield Buffer.from(`${JSON.stringify(source.toLine(record as SourceRecord, config))}\n`)
+}

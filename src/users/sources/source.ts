@@ -1,0 +1,66 @@
+/** A record of an export, as its system writes it. */
+export type SourceRecord = Record<string, unknown>
+
+/** What an export does not say about its hashes: the parameters of a Firebase project. */
+export type HashConfig = { signerKey: string; saltSeparator: string; rounds: number; memoryCost: number }
+
+/** A system that users come from. */
+export type Source = {
+  /** The member of the document that has the users; without it, the file is a list or has a record a line. */
+  member?: string
+  /** The line of an import that a record becomes. Its fields are checked as those of any import. */
+  toLine: (record: SourceRecord, config: HashConfig | null) => Record<string, unknown>
+}
+
+/** The members that have a value. */
+export const omitEmpty = (line: Record<string, unknown>): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(line).filter(
+      ([, value]) =>
+        value !== undefined &&
+        value !== null &&
+        value !== '' &&
+        !(typeof value === 'object' && Object.keys(value).length === 0),
+    ),
+  )
+
+/** A text, or undefined for any other value. Systems write numbers and flags where people entered a text. */
+export const readText = (value: unknown): string | undefined =>
+  typeof value === 'string' && value.trim() !== '' ? value.trim() : undefined
+
+/** A flag, which CSV files have as a text. */
+export const readFlag = (value: unknown): boolean => value === true || value === 'true' || value === 't'
+
+/** An object, which CSV files have as JSON; empty for any other value. */
+export function readObject(value: unknown): SourceRecord {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as SourceRecord
+  if (typeof value !== 'string' || !value.startsWith('{')) return {}
+  try {
+    return JSON.parse(value) as SourceRecord
+  } catch {
+    return {}
+  }
+}
+
+export const readList = (value: unknown): SourceRecord[] =>
+  Array.isArray(value) ? value.map(readObject) : []
+
+/** The URL of a picture. Systems also have pictures as data, which are left out. */
+export const readUrl = (value: unknown): string | undefined => {
+  const text = readText(value)
+  return text && /^https?:\/\//.test(text) ? text : undefined
+}
+
+/** An address with its flag, which is of no use without it. */
+export const readEmail = (email: unknown, isVerified: unknown): SourceRecord => {
+  const address = readText(email)
+  return address === undefined ? {} : { email: address, emailVerified: readFlag(isVerified) }
+}
+export const readPhoneNumber = (number: unknown, isVerified: unknown): SourceRecord => {
+  const phoneNumber = readText(number)
+  return phoneNumber === undefined ? {} : { phoneNumber, phoneNumberVerified: readFlag(isVerified) }
+}
+
+/** The hash of a crypt text of bcrypt; undefined for any other value. */
+export const readBcrypt = (value: unknown): object | undefined =>
+  /^\$2[abxy]\$/.test(readText(value) ?? '') ? { hash: { algorithm: 'bcrypt', value } } : undefined
