@@ -166,6 +166,7 @@ async function resolveActor(
     userId: payload.sub ?? '',
     grantId: getTextClaim(payload, 'gid'),
     sessionId: getTextClaim(payload, 'sid'),
+    organizationId: getTextClaim(payload, 'org_id'),
   }
   const [roles] = await selectActiveRoles(new Handle({ ...target, tenant }), [basis])
   if (!roles) throw createInvalidTokenError()

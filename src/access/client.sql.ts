@@ -3,6 +3,7 @@ import type { Db } from '../database/handle.ts'
 import { type RowOf, statement, typed } from '../database/statement.ts'
 import type { SigningAlgorithm } from '../keys/signing-algorithms.ts'
 import type { ClaimMapping } from '../model/claim-mappings.ts'
+import type { OrganizationMode } from '../model/organization-mode.ts'
 
 /** A client without its secrets. */
 export type ClientRow = Omit<RowOf<typeof CLIENT_TYPES>, 'secrets'>
@@ -16,6 +17,7 @@ export const CLIENT_TYPES = {
     ...storedColumns('Client'),
     idTokenSigningAlg: typed<SigningAlgorithm | null>('text?'),
     userInfoSigningAlg: typed<SigningAlgorithm | null>('text?'),
+    organization: typed<OrganizationMode>('text'),
     claimMappings: typed<ClaimMapping[]>('jsonb'),
     secrets: typed<SecretRow[]>('jsonb'),
   },

@@ -3,7 +3,13 @@ import { findByKey } from '../database/key-lookup.ts'
 import { statement, typed } from '../database/statement.ts'
 
 /** The rows that a user's access token depends on. */
-export type TokenBasis = { userId: string; grantId: string | null; sessionId: string | null }
+export type TokenBasis = {
+  userId: string
+  grantId: string | null
+  sessionId: string | null
+  /** The organization of which the user must be a member. */
+  organizationId?: string | null
+}
 
 /**
  * The condition that the basis of an access token is active, for a statement that joins "User" u and
@@ -14,21 +20,31 @@ export const ACTIVE_BASIS_CONDITION = `NOT u."locked"
   AND (g."id" IS NULL OR (g."revokedAt" IS NULL AND g."expiresAt" > now()))
   AND (COALESCE(g."offline", false) OR (s."endedAt" IS NULL AND s."expiresAt" > now()))`
 
+/** The condition that the user `u` is a member of an organization, if the token has one. */
+export const buildMemberCondition = (
+  organizationId: string,
+): string => `(${organizationId} IS NULL OR EXISTS (
+    SELECT FROM "Membership" m WHERE m."tenantId" = :tenant AND m."organizationId" = ${organizationId} AND m."userId" = u."id"
+  ))`
+
 const SELECT_ACTIVE_ROLES = statement({
   shared: true,
   takes: {
     userIds: 'text[]',
     grantIds: typed<(string | null)[]>('text[]'),
     sessionIds: typed<(string | null)[]>('text[]'),
+    organizationIds: typed<(string | null)[]>('text[]'),
   },
   returns: { index: 'int', roles: 'text[]' },
 })`
   SELECT t."index"::int AS "index", u."roles"
-  FROM unnest(:userIds, :grantIds, :sessionIds) WITH ORDINALITY AS t("userId", "grantId", "sessionId", "index")
+  FROM unnest(:userIds, :grantIds, :sessionIds, :organizationIds) WITH ORDINALITY
+    AS t("userId", "grantId", "sessionId", "organizationId", "index")
   JOIN LATERAL ${findByKey('User', { id: 't."userId"' })} u ON true
   LEFT JOIN LATERAL ${findByKey('Grant', { id: 't."grantId"' })} g ON g."userId" = u."id"
   LEFT JOIN LATERAL ${findByKey('Session', { id: 't."sessionId"' })} s ON s."userId" = u."id"
-  WHERE (t."grantId" IS NULL) = (g."id" IS NULL) AND ${ACTIVE_BASIS_CONDITION}`
+  WHERE (t."grantId" IS NULL) = (g."id" IS NULL) AND ${ACTIVE_BASIS_CONDITION}
+    AND ${buildMemberCondition('t."organizationId"')}`
 
 /**
  * Returns the roles of each token's user, in the order of `bases`; null for an inactive token. One statement.
@@ -38,6 +54,7 @@ export async function selectActiveRoles(db: Db, bases: TokenBasis[]): Promise<(s
     userIds: bases.map((basis) => basis.userId),
     grantIds: bases.map((basis) => basis.grantId),
     sessionIds: bases.map((basis) => basis.sessionId),
+    organizationIds: bases.map((basis) => basis.organizationId ?? null),
   })
   const rolesByIndex = new Map(rows.map((row) => [row.index - 1, row.roles]))
   return bases.map((_, index) => rolesByIndex.get(index) ?? null)

@@ -1,3 +1,4 @@
+import type { OrganizationMode } from '../model/organization-mode.ts'
 import { defineEnum } from '../schema/enums.ts'
 
 export const APP_TYPE = defineEnum('ClientAppType', 'The kind of application.', {
@@ -30,3 +31,14 @@ export const CLIENT_TYPE = defineEnum('ClientType', 'The purpose of the client; 
   login: 'Signs people in.',
   payment: 'Has people confirm payments.',
 })
+
+/** Which organization of the user tokens are for. */
+export const ORGANIZATION_MODE = defineEnum<OrganizationMode>(
+  'OrganizationMode',
+  'Which organization of the user tokens are for, where the request names none.',
+  {
+    none: 'None.',
+    ask: 'That of the member. Who belongs to several chooses; who belongs to none signs in without one.',
+    required: 'That of the member. Who belongs to none cannot sign in.',
+  },
+)

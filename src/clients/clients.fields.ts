@@ -25,7 +25,7 @@ import { claimMappings } from './claim-mappings.fields.ts'
 import { clientJwks } from './client-keys.fields.ts'
 import { redirectUri, webOrigin } from './client-rules.fields.ts'
 import { clientTranslations } from './client-translations.fields.ts'
-import { APP_TYPE, CLIENT_TYPE, REGISTERED_BY } from './client-types.ts'
+import { APP_TYPE, CLIENT_TYPE, ORGANIZATION_MODE, REGISTERED_BY } from './client-types.ts'
 import { SECURITY_PROFILE, SECURITY_SETTINGS } from './security-profile.fields.ts'
 
 const page = createAllowedUrl({ secure: true, fragment: true })
@@ -77,6 +77,7 @@ const FIELDS_AFTER_SECRET = {
   profile: optionalEnumField(SECURITY_PROFILE, null),
   ...SECURITY_SETTINGS,
   requireSecondFactor: flagField(false),
+  organization: enumField(ORGANIZATION_MODE, 'none', 'ask'),
   defaultMaxAge: nullableField(integer(0, SESSION_SECONDS.max), z.int(), 86_400),
   acceptedDocuments: enumField(ACCEPTED_DOCUMENTS, 'any', 'any'),
   resources: listField(createResourceUri(), {

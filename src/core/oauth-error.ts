@@ -13,6 +13,7 @@ export type OAuthErrorCode =
   | 'temporarily_unavailable'
   // OIDC Core, section 3.1.2.6
   | 'login_required'
+  | 'interaction_required'
   | 'account_selection_required'
   | 'consent_required'
   | 'request_not_supported'

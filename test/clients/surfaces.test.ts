@@ -47,6 +47,7 @@ describe('the operations on clients', () => {
       dpopBoundAccessTokens: false,
       rotateRefreshTokens: true,
       requireSecondFactor: false,
+      organization: 'none',
       defaultMaxAge: null,
       acceptedDocuments: 'any',
       resources: [],

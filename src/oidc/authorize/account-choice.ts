@@ -80,7 +80,7 @@ export async function findAccounts(
   tokens: readonly string[],
   now: Date,
 ): Promise<AccountChoice & { accounts: AccountState[] }> {
-  const accounts = await listAccounts(ctx, clientId, tokens, now)
+  const accounts = await listAccounts(ctx, { clientId, demand: request.organization }, tokens, now)
   const choice = chooseAccount(request, progress, accounts)
   if (choice.state && !choice.isAmbiguous) await recordBrowserUse(ctx.tenant, choice.state, now, ctx)
   return { accounts, ...choice }
@@ -88,18 +88,22 @@ export async function findAccounts(
 
 async function listAccounts(
   { tenant }: Ctx,
-  clientId: string,
+  ofClient: { clientId: string; demand: PendingRequest['organization'] },
   tokens: readonly string[],
   now: Date,
 ): Promise<AccountState[]> {
   const [token, another] = tokens
   if (token === undefined) return []
   if (another === undefined) {
-    const state = await selectSignInState(new Handle({ tenant }), { tokenHash: sha256(token), clientId, now })
+    const state = await selectSignInState(new Handle({ tenant }), {
+      ...ofClient,
+      tokenHash: sha256(token),
+      now,
+    })
     if (state) return [{ ...state, token, isActive: true, isOfClient: false }]
   }
   return toBrowserAccounts(
-    await selectBrowserSignIns(new Handle({ tenant }), tokens.map(sha256), clientId, now),
+    await selectBrowserSignIns(new Handle({ tenant }), { ...ofClient, tokenHashes: tokens.map(sha256), now }),
     tokens,
   )
 }

@@ -27,6 +27,7 @@ import {
   listAddressKeys,
 } from './account-choice.ts'
 import { selectNextStep } from './next-step.ts'
+import { chooseOrganization } from './organization-choice.ts'
 import { type ProvenUser, type SignInState, selectProvenUser } from './sign-in-state.sql.ts'
 import type { NextStep } from './step-facts.ts'
 
@@ -67,6 +68,8 @@ const getSignInTime = (
 export type AuthorizationState = {
   next: NextStep
   signInState: SignInState | null
+  /** The organization that tokens are for. */
+  organizationId: string | null
   /** The accounts of the browser, the current one first. */
   accounts: AccountState[]
   scopes: string[]
@@ -171,6 +174,7 @@ export function evaluateState(
   const resources = listOtherApis(given.tenantAudience, scopes, request.resources).filter(
     (resource) => !client.resources.includes(resource),
   )
+  const choice = state ? chooseOrganization(request, progress, state) : null
   const mappedClaims = listMappedClaims(client.claimMappings, scopes)
   const next = selectNextStep(
     {
@@ -192,6 +196,7 @@ export function evaluateState(
       proofs: listProofs(state),
       addresses: listAddressKeys(state),
       hasSecondFactor: state.hasSecondFactor,
+      organization: choice?.outcome ?? 'none',
       mustAgreeToTerms: requiredTerms !== null && state.termsVersion !== requiredTerms,
       signedInAt: getSignInTime(progress, state),
       isAmbiguous,
@@ -211,6 +216,7 @@ export function evaluateState(
     ...given,
     next,
     signInState: state,
+    organizationId: choice?.organization?.id ?? null,
     scopes,
     resources,
     claims: [...new Set([...listExtraClaims(request.claims, scopes), ...mappedClaims])],

@@ -10,11 +10,16 @@ import { type AuthorizationResponse, buildCodeResponse } from './response-modes.
 export function issueCodeResponse(
   tenant: CachedTenant,
   request: PendingRedirect,
-  { next, signInState, scopes }: Pick<AuthorizationState, 'next' | 'signInState' | 'scopes'>,
+  {
+    next,
+    signInState,
+    scopes,
+    organizationId,
+  }: Pick<AuthorizationState, 'next' | 'signInState' | 'scopes' | 'organizationId'>,
   now = new Date(),
 ): AuthorizationResponse | null {
   if (!signInState || next.step !== 'issue') return null
   const { authentication } = next
-  const code = issueCode(tenant, request, signInState, { scopes, authentication }, now)
+  const code = issueCode(tenant, request, signInState, { scopes, organizationId, authentication }, now)
   return buildCodeResponse(tenant.tenantId, request, code)
 }

@@ -44,6 +44,7 @@ const SESSION_RULES: readonly Rule<SignedIn>[] = [
   requireSecondFactor,
   requireRecentProof,
   requireTerms,
+  requireOrganization,
   requireConsent,
 ]
 
@@ -183,6 +184,16 @@ function requireRecentProof({ request, authentication }: SignedIn): NextStep | n
 /** A renewal without pages, which the user may not notice, continues. */
 function requireTerms({ request, session }: SignedIn): NextStep | null {
   return session.mustAgreeToTerms && !isPromptNone(request) ? { step: 'terms' } : null
+}
+
+/** A member of several organizations chooses. Who is no member of the organization learns nothing about it. */
+function requireOrganization({ request, session: { organization } }: SignedIn): NextStep | null {
+  if (organization === 'denied')
+    return createErrorStep('organization', 'access_denied', 'The user is not a member of the organization.')
+  if (organization !== 'ask') return null
+  return isPromptNone(request)
+    ? createErrorStep('organization', 'interaction_required', 'The user must choose an organization.')
+    : { step: 'organization' }
 }
 
 function requireConsent({ request, consent }: SignedIn): NextStep | null {

@@ -5,6 +5,7 @@ import { isIdpId } from '../../schema/idp-id.ts'
 import {
   DISPLAYS,
   type Display,
+  type OrganizationDemand,
   type Prompt,
   RESPONSE_MODES,
   type ResponseTarget,
@@ -43,6 +44,7 @@ export type GivenRequest = {
 }
 
 const MAX_HINT_CHARACTERS = 320
+const MAX_ORGANIZATION_CHARACTERS = 100
 
 /** Only `resource` may be repeated (RFC 6749, section 3.1; RFC 8707, section 2). */
 export function rejectRepeated({ params }: GivenRequest): void {
@@ -123,6 +125,14 @@ export const readLoginHint = ({ params }: GivenRequest): string | null =>
 /** Audiences that the tenant permits (RFC 8707, section 2). */
 export const readResources = ({ params, rules }: GivenRequest): string[] =>
   requireAllowedResources(parseRequestedResources(rules.tenant, params), rules.resources)
+
+/** The id or the slug of an organization, or what the client demands without one. */
+export function readOrganization({ params, client }: GivenRequest): OrganizationDemand | null {
+  const named = readParameter(params, 'organization')
+  if (named !== null && named.length > MAX_ORGANIZATION_CHARACTERS)
+    throw createInvalidRequestError('The organization is not an id or a slug.')
+  return named === null && client.organization === 'none' ? null : { named, mode: client.organization }
+}
 
 /** OIDC Core, sections 5.5 and 3.1.2.1. */
 export const readClaims = ({ params }: GivenRequest): ClaimsRequest | null =>

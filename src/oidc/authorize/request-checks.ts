@@ -16,6 +16,7 @@ import {
   readIdpHint,
   readLoginHint,
   readMaxAge,
+  readOrganization,
   readPrompts,
   readResources,
   readScopes,
@@ -81,6 +82,7 @@ export function readAuthorizeRequest(
     idTokenHint: readParameter(params, 'id_token_hint'),
     idp: readIdpHint(given),
     resources: readResources(given),
+    organization: readOrganization(given),
     claims: readClaims(given),
     dpopJkt: readDpopJkt(given),
   }

@@ -1,5 +1,6 @@
 import { decodeJwt } from 'jose'
 import type { ClaimMapping } from '../../model/claim-mappings.ts'
+import type { OrganizationMode } from '../../model/organization-mode.ts'
 import type { ResponseMode } from '../model/authorize-request.ts'
 import { diagnoseUnregisteredUri } from '../model/redirect-diagnostics.ts'
 import { isRegisteredRedirect } from '../model/redirect-uris.ts'
@@ -15,6 +16,7 @@ export type RequestingClient = {
   webOrigins: string[]
   scopes: string[]
   claimMappings: ClaimMapping[]
+  organization: OrganizationMode
   requirePushedRequests: boolean
   requirePkce: boolean
 }

@@ -21,17 +21,38 @@ import {
   USE_RETURNS,
 } from '../../sessions/browser-session-use.sql.ts'
 import type { SessionProof } from '../../sessions/proofs.ts'
+import type { OrganizationDemand, OwnOrganization } from '../model/authorize-request.ts'
 
 /** The user who is signed in to this browser, and their consent for one client. */
 export type SignInState = RowOf<typeof SELECT_SIGN_IN_STATE>
 
-/** What a sign-in state has of the user `u` and of the consent `k`. */
-export const PERSON_COLUMNS = `u."roles", u."name", u."email", u."phoneNumber", u."locale", u."passkeyOfferedAt", u."hasSecondFactor",
+/** Organizations that a page lists. */
+const MAX_ORGANIZATIONS = 200
+
+/** The organizations of the user `u` as `OwnOrganization[]`, if `condition` holds: that which is `named`, or all. */
+const buildOrganizationsSql = (condition: string, named: string): string => `CASE WHEN ${condition} THEN (
+    SELECT jsonb_agg(jsonb_build_object('id', own."id", 'slug', own."slug", 'name', own."name") ORDER BY own."name", own."id") FROM (
+      SELECT o."id", o."slug", o."name" FROM "Membership" m
+      JOIN "Organization" o ON o."tenantId" = :tenant AND o."id" = m."organizationId"
+      WHERE m."tenantId" = :tenant AND m."userId" = u."id" AND (${named} IS NULL OR o."id" = ${named} OR o."slug" = ${named})
+      ORDER BY o."name", o."id" LIMIT ${MAX_ORGANIZATIONS}
+    ) own
+  ) END`
+
+/**
+ * What a sign-in state has of the user `u` and of the consent `k`. The organizations are read only if the request demands one:
+ * that which it names, or all of the user.
+ */
+const buildPersonColumns = (
+  demandsOrganization: string,
+  named: string,
+) => `u."roles", u."name", u."email", u."phoneNumber", u."locale", u."passkeyOfferedAt", u."hasSecondFactor",
     u."termsVersion", u."codeGeneration",
-    k."scopes" AS "consentedScopes", k."claims" AS "consentedClaims", k."resources" AS "consentedResources"`
+    k."scopes" AS "consentedScopes", k."claims" AS "consentedClaims", k."resources" AS "consentedResources",
+    ${buildOrganizationsSql(demandsOrganization, named)} AS "organizations"`
 
 /** The columns as a statement returns them. */
-export const PERSON_RETURNS = {
+const PERSON_RETURNS = {
   roles: 'text[]',
   name: 'text?',
   email: 'text?',
@@ -45,6 +66,8 @@ export const PERSON_RETURNS = {
   consentedScopes: 'text[]?',
   consentedClaims: 'text[]?',
   consentedResources: 'text[]?',
+  /** Null when there are none, or none is demanded. */
+  organizations: typed<OwnOrganization[] | null>('jsonb?'),
 } as const
 
 /** What a sign-in state has of the session, besides its use. */
@@ -53,20 +76,31 @@ const SESSION_STATE_RETURNS = {
   proofs: typed<SessionProof[]>('jsonb'),
   amr: 'text[]',
   lastSeenAt: 'timestamptz?',
+  /** The organization that the user last chose in this session. */
+  lastOrganizationId: 'text?',
 } as const
 
 /** The columns of a sign-in state. The user is `u`, the session `s`, and the consent `k`. */
 const SIGN_IN_STATE_COLUMNS = `${USE_COLUMNS}, s."authenticatedAt", s."proofs", s."amr", s."lastSeenAt",
-    ${PERSON_COLUMNS}`
+    s."organizationId" AS "lastOrganizationId", ${buildPersonColumns(':demandsOrganization', ':organization')}`
 const SIGN_IN_STATE_RETURNS = { ...USE_RETURNS, ...SESSION_STATE_RETURNS, ...PERSON_RETURNS } as const
 
 /** The consent of the user for the client, if any. */
 const LEFT_JOIN_CONSENT = `
   LEFT JOIN LATERAL ${findByKey('Consent', { userId: 'u."id"', clientId: ':clientId' })} k ON true`
 
+/** For which client a state is read, and which organization its request demands. */
+type ClientDemand = { clientId: string; demand: OrganizationDemand | null | undefined }
+const DEMAND_PARAMETERS = { demandsOrganization: 'boolean', organization: 'text?' } as const
+const CLIENT_PARAMETERS = { clientId: 'text', ...DEMAND_PARAMETERS } as const
+const toParameters = (demand: ClientDemand['demand']) => ({
+  demandsOrganization: Boolean(demand),
+  organization: demand?.named ?? null,
+})
+
 const SELECT_SIGN_IN_STATE = statement({
   shared: true,
-  takes: { ...BROWSER_SESSION_PARAMETERS, clientId: 'text' },
+  takes: { ...BROWSER_SESSION_PARAMETERS, ...CLIENT_PARAMETERS },
   returns: SIGN_IN_STATE_RETURNS,
 })`
   SELECT ${SIGN_IN_STATE_COLUMNS} ${BROWSER_SESSION_FROM} ${LEFT_JOIN_CONSENT}
@@ -75,12 +109,12 @@ const SELECT_SIGN_IN_STATE = statement({
 /** The session of the browser, its user and the user's consent for the client: one statement, which only reads. */
 export const selectSignInState = (
   db: Db,
-  values: { tokenHash: Buffer; clientId: string; now: Date },
-): Promise<SignInState | null> => db.one(SELECT_SIGN_IN_STATE, { ...values })
+  { demand, ...values }: ClientDemand & { tokenHash: Buffer; now: Date },
+): Promise<SignInState | null> => db.one(SELECT_SIGN_IN_STATE, { ...values, ...toParameters(demand) })
 
 const SELECT_BROWSER_SIGN_INS = statement({
   shared: true,
-  takes: { ...BROWSER_ACCOUNTS_PARAMETERS, clientId: 'text' },
+  takes: { ...BROWSER_ACCOUNTS_PARAMETERS, ...CLIENT_PARAMETERS },
   returns: {
     ...SIGN_IN_STATE_RETURNS,
     tokenHash: 'bytea',
@@ -98,8 +132,10 @@ const SELECT_BROWSER_SIGN_INS = statement({
   WHERE ${BROWSER_ACCOUNTS_WHERE}`
 
 /** The sessions of a browser's tokens with what a sign-in state has: one statement. Reads only. */
-export const selectBrowserSignIns = (db: Db, tokenHashes: Buffer[], clientId: string, now: Date) =>
-  db.many(SELECT_BROWSER_SIGN_INS, { tokenHashes, clientId, now })
+export const selectBrowserSignIns = (
+  db: Db,
+  { demand, ...values }: ClientDemand & { tokenHashes: Buffer[]; now: Date },
+) => db.many(SELECT_BROWSER_SIGN_INS, { ...values, ...toParameters(demand) })
 
 const SELECT_PROVEN_USER = statement({
   takes: { userId: 'text' },
@@ -131,7 +167,8 @@ const SELECT_WITH_PASSKEY = statement({
     ...PERSON_RETURNS,
   },
 })`
-  SELECT i."browserHash", i."request", i."progress", i."expiresAt", ${PASSKEY_COLUMNS}, ${PERSON_COLUMNS}
+  SELECT i."browserHash", i."request", i."progress", i."expiresAt", ${PASSKEY_COLUMNS},
+    ${buildPersonColumns(`jsonb_typeof(i."request"->'organization') = 'object'`, `(i."request"->'organization'->>'named')`)}
   FROM "Interaction" i
   JOIN "Credential" c ON c."tenantId" = :tenant AND c."externalId" = :externalId
   JOIN "User" u ON u."tenantId" = :tenant AND u."id" = c."userId"
@@ -144,3 +181,20 @@ export type PresentedPasskey = StoredPasskey & RowOf<{ returns: typeof PERSON_RE
 /** An interaction and the passkey with a credential id of WebAuthn; null unless both are stored. One statement. */
 export const selectWithPasskey = (db: Db, handleHash: Buffer, externalId: string) =>
   db.one(SELECT_WITH_PASSKEY, { handleHash, externalId })
+
+const SELECT_ORGANIZATIONS = statement({
+  takes: { userId: 'text', ...DEMAND_PARAMETERS },
+  returns: { organizations: typed<OwnOrganization[] | null>('jsonb?') },
+})`
+  SELECT ${buildOrganizationsSql(':demandsOrganization', ':organization')} AS "organizations"
+  FROM "User" u WHERE u."tenantId" = :tenant AND u."id" = :userId`
+
+/** The organizations of a user among which a request may choose; null without any. One statement, none without a demand. */
+export const selectOrganizations = async (
+  db: Db,
+  userId: string,
+  demand: ClientDemand['demand'],
+): Promise<OwnOrganization[] | null> =>
+  demand
+    ? ((await db.one(SELECT_ORGANIZATIONS, { userId, ...toParameters(demand) }))?.organizations ?? null)
+    : null

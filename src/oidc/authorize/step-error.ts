@@ -48,6 +48,13 @@ const RULE_DIAGNOSTICS: Record<FailedRule, (failed: FailedEvaluation, user: Sign
     reason: 'two factors are required, and the session has one',
     signed_in: userId,
   }),
+  organization: ({ request: { organization } }, { userId, organizations }) => ({
+    reason: organizations
+      ? 'the user is a member of several organizations, and the request names none'
+      : 'the user is not a member of the organization',
+    signed_in: userId,
+    requested: organization?.named ?? null,
+  }),
   consent: (
     { authorization: { scopes, claims, resources, client } },
     { userId, consentedScopes, consentedClaims, consentedResources },

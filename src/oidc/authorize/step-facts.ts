@@ -5,6 +5,8 @@ import type { Prompt } from '../model/authorize-request.ts'
 import type { ClaimsRequest } from '../model/claims-request.ts'
 import type { SecondFactorTerms } from '../model/second-factor.ts'
 
+import type { OrganizationChoice } from './organization-choice.ts'
+
 /** The parts of an authorize request that decide the next step. */
 export type StepRequest = {
   prompt: readonly Prompt[]
@@ -40,6 +42,8 @@ export type StepSession = {
   addresses: readonly string[]
   proofs: readonly SessionProof[]
   hasSecondFactor: boolean
+  /** The outcome of the choice of an organization. */
+  organization: OrganizationChoice['outcome']
   /** The user has not agreed to the current terms of use. */
   mustAgreeToTerms: boolean
   /** When the user signed in for this request; null if that was before it. */
@@ -69,9 +73,10 @@ export type FailedRule =
   | 'login_hint'
   | 'max_age'
   | 'second_factor'
+  | 'organization'
   | 'consent'
 
 export type NextStep =
-  | { step: 'login' | 'second-factor' | 'terms' | 'consent' | 'select' }
+  | { step: 'login' | 'second-factor' | 'terms' | 'organization' | 'consent' | 'select' }
   | { step: 'issue'; authentication: Authentication }
   | { step: 'error'; error: OAuthErrorCode; description: string; rule: FailedRule }

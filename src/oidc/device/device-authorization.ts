@@ -46,6 +46,14 @@ export async function startDeviceAuthorization(
     throw new OAuthError('unauthorized_client', 'The client may not use the device grant.', {
       diagnostics: { app_type: client.appType },
     })
+  if (client.organization === 'required')
+    throw new OAuthError(
+      'unauthorized_client',
+      'The device grant is for no organization, which the client requires.',
+      {
+        diagnostics: { organization: client.organization },
+      },
+    )
   // A user who is tricked into entering a code must not lose the account.
   const permitted = { ...client, scopes: client.scopes.filter((scope) => scope !== ACCOUNT_SCOPE) }
   const scopes = parseRequestedScopes(form.scope ?? null, permitted, tenant.defaultScopes)

@@ -11,6 +11,7 @@ import { findSignInLimits } from '../../passcodes/sign-in-limits.ts'
 import { parseInput } from '../../schema/input-shapes.ts'
 import { findRequestTerms } from '../authorize/evaluate-request.ts'
 import { validateParameters } from '../authorize/request-checks.ts'
+import { selectOrganizations } from '../authorize/sign-in-state.sql.ts'
 import { ACCOUNT_PAGES_ID, EMPTY_REQUEST, type PendingRequest } from '../model/authorize-request.ts'
 import { listSupportedPrompts } from '../model/prompts.ts'
 import { readParameter } from '../model/request-parameters.ts'
@@ -165,14 +166,17 @@ export async function findExplainedUser(
   ctx: Ctx,
   userId: string,
   clientId: string | null,
+  demand: PendingRequest['organization'],
 ): Promise<ExplainedUser | null> {
-  const [row, [found]] = await Promise.all([
+  const [row, organizations, [found]] = await Promise.all([
     selectExplainedUser(ctx.db, userId, clientId),
+    selectOrganizations(ctx.db, userId, demand),
     findSignInLimits(ctx.db, [userId]),
   ])
   return (
     row && {
       ...row,
+      organizations,
       hasPasskey: ctx.scopes.has('credentials:read') ? row.hasPasskey : null,
       linkedIdpIds: ctx.scopes.has('idps:read') ? row.linkedIdpIds : null,
       limits: found?.limits ?? [],
@@ -220,14 +224,14 @@ const hasFailed = (steps: readonly SignInStep[]): boolean => steps.some(({ outco
 /**
  * Explains how a sign-in of a user at a client is decided, without effect: the checks of the request, the state of the
  * user, the methods, what the user is asked, and what the client gets. The browser has no session. Nothing is written.
- * Three statements at most, besides those of caches. Throws InvalidInput and Forbidden. See docs/decisions/0158.
+ * Four statements at most, besides those of caches. Throws InvalidInput and Forbidden. See docs/decisions/0158.
  */
 export async function explainSignIn(ctx: Ctx, input: unknown): Promise<SignInExplanation> {
   const given = await readGiven(ctx, input)
   const tenant = (await findTenant(ctx.tenant)) as CachedTenant
   const { steps, params, request } = await readRequest(tenant, given)
   const { userId, clientId, event } = given
-  const found = userId === null ? null : await findExplainedUser(ctx, userId, clientId)
+  const found = userId === null ? null : await findExplainedUser(ctx, userId, clientId, request?.organization)
   const base = { userId, clientId, request: params?.toString() ?? null, event }
   const known = { ...base, ...NO_ANSWER }
   if (userId !== null) steps.push(found ? explainLock(found.user) : NO_USER)

@@ -7,6 +7,8 @@ import { OAuthError } from '../../core/oauth-error.ts'
 import { parseScopeList } from '../../core/scopes.ts'
 import { parseInput } from '../../schema/input-shapes.ts'
 import { isGranted, listMappedClaims } from '../../users/mapped-claims.ts'
+import { selectOrganizations } from '../authorize/sign-in-state.sql.ts'
+import type { OwnOrganization } from '../model/authorize-request.ts'
 import { requireAllowedResources } from '../model/requested-resources.ts'
 import { selectGrantableScopes } from '../model/scopes.ts'
 import { buildAccessTokenPayload } from '../token/access-tokens.ts'
@@ -32,13 +34,18 @@ async function findResources(tenant: CachedTenant, resource: string | null | und
   }
 }
 
+async function findOrganization(ctx: Ctx, userId: string, named: string): Promise<OwnOrganization> {
+  const [organization] = (await selectOrganizations(ctx.db, userId, { named, mode: 'none' })) ?? []
+  return require(organization ?? null, 'organization', 'is not an organization of the user')
+}
+
 /**
  * The claims of the tokens that a user would grant a client now, and of the userinfo response, as the functions of issuance
  * build them: with the consent of the user, after a sign-in by a code, without a session. Nothing is signed or written. Throws
  * InvalidInput and Forbidden.
  */
 export async function previewToken(ctx: Ctx, input: unknown): Promise<TokenPreview> {
-  const { userId, clientId, scope, resource } = parseInput(PreviewInput, input)
+  const { userId, clientId, scope, organization: named, resource } = parseInput(PreviewInput, input)
   requireScope(ctx, 'users:read')
   requireScope(ctx, 'clients:read')
   const tenant = (await findTenant(ctx.tenant)) as CachedTenant
@@ -61,6 +68,7 @@ export async function previewToken(ctx: Ctx, input: unknown): Promise<TokenPrevi
       resources: await findResources(tenant, resource),
       ...{ grantId: '', sessionId: null, nonce: null, claims: null },
       ...{ defaultAudience: tenant.defaultAudience, authenticatedAt: new Date(), amr: ['otp'] },
+      organization: named ? await findOrganization(ctx, userId, named) : null,
       claimsUser: { ...user, updatedAt: user.updatedAt.toISOString() },
     },
   )

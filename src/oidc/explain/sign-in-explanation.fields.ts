@@ -43,6 +43,7 @@ const CHECK = defineEnum('SignInCheck', 'What decides about a sign-in, in the or
   'second-factor': 'Whether a second factor follows the first proof.',
   subject: 'Whether the request is about this user.',
   terms: 'Whether the user has agreed to the terms of use.',
+  organization: 'The organization that the tokens are for.',
   consent: 'Whether the user has consented.',
   'granted-scopes': 'The scopes that the user can grant.',
 })
@@ -67,6 +68,7 @@ const RULE = defineEnum('SignInRule', 'What decides a check.', {
   clientRequirePushedRequests: '`requirePushedRequests` of the client.',
   clientRequirePkce: '`requirePkce` of the client.',
   clientRequireSecondFactor: '`requireSecondFactor` of the client.',
+  clientOrganization: '`organization` of the client.',
   clientRequireConsent: '`requireConsent` of the client.',
   resources: 'The APIs that clients of the tenant declare, and `defaultAudience` of the tenant.',
   tenantSignUp: '`signUp` of the tenant.',

@@ -18,6 +18,10 @@ export const PreviewInput = z.strictObject({
     description: 'The requested scopes, separated by spaces; by default, those of a request without scopes.',
     example: 'openid email',
   }),
+  organization: requiredText(100).nullish().meta({
+    description: 'The id or the slug of an organization of the user that the tokens are for.',
+    example: 'acme',
+  }),
   resource: requiredText(2000).nullish().meta({
     description: 'The API that the access token is for (RFC 8707).',
     example: 'https://api.shop.example',

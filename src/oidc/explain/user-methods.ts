@@ -10,6 +10,7 @@ import type { SignInLimit } from '../../passcodes/sign-in-limits.ts'
 import { isPermittedNumber } from '../../passcodes/sms-limits.ts'
 import { AMR_FEDERATED } from '../../sessions/acr.ts'
 import type { NewProof } from '../../sessions/proofs.ts'
+import type { OwnOrganization } from '../model/authorize-request.ts'
 import { listOfferedProviders, type Offering, offersMethod } from '../signin/step/offered-methods.ts'
 import type { ExplainedUserRow } from './explained-user.sql.ts'
 import type {
@@ -24,6 +25,8 @@ import type {
 export type ExplainedUser = Pick<ExplainedUserRow, 'user' | 'signsIn' | 'consent'> & {
   hasPasskey: boolean | null
   linkedIdpIds: readonly string[] | null
+  /** The organizations among which the request may choose. */
+  organizations: OwnOrganization[] | null
   limits: readonly SignInLimit[]
 }
 

@@ -24,7 +24,7 @@ const MAX_PAGES = 6
 
 /** The session of a user who has just given the proofs. */
 const toSignInState = (
-  { user, consent }: Pick<ExplainedUser, 'user' | 'consent'>,
+  { user, consent, organizations }: Pick<ExplainedUser, 'user' | 'consent' | 'organizations'>,
   proofs: readonly NewProof[],
   now: Date,
 ): SignInState => ({
@@ -33,13 +33,14 @@ const toSignInState = (
   ...{ roles: user.roles, name: user.name, email: user.email, phoneNumber: user.phoneNumber },
   ...{ locale: user.locale, passkeyOfferedAt: user.passkeyOfferedAt, hasSecondFactor: user.hasSecondFactor },
   ...{ termsVersion: user.termsVersion, codeGeneration: user.codeGeneration },
+  ...{ organizations, lastOrganizationId: null },
   ...consent,
 })
 
 /** Follows a sign-in by a first proof, in which the user does what each page asks for. Pure. */
 export function walkSignIn(
   { request, terms }: Pick<ExplainedRequest, 'request' | 'terms'>,
-  explained: Pick<ExplainedUser, 'user' | 'consent'>,
+  explained: Pick<ExplainedUser, 'user' | 'consent' | 'organizations'>,
   proof: NewProof,
   now: Date,
 ): Walk {
@@ -59,12 +60,14 @@ export function walkSignIn(
       now,
     )
     const { step } = evaluated.next
-    if (!['second-factor', 'terms', 'consent'].includes(step) || pages.length > MAX_PAGES)
+    if (!['second-factor', 'terms', 'organization', 'consent'].includes(step) || pages.length > MAX_PAGES)
       return { pages, state: evaluated }
     pages.push(step)
     if (step === 'second-factor')
       state = { ...state, proofs: [...state.proofs, toSessionProof(TOTP_PROOF, now)], hasSecondFactor: true }
     if (step === 'terms') state = { ...state, termsVersion: terms.requiredTerms }
+    // Whichever the user chooses.
+    if (step === 'organization') progress = { ...progress, organizationId: state.organizations?.[0]?.id }
     if (step === 'consent') {
       state = { ...state, ...mergeConsent(state, evaluated) }
       progress = { ...progress, consentedIn: state.id }
@@ -99,6 +102,7 @@ const FAILED_RULES: Record<FailedRule, { check: SignInCheck; parameter: string }
   login_hint: { check: 'session', parameter: 'login_hint' },
   max_age: { check: 'session', parameter: 'max_age' },
   second_factor: { check: 'second-factor', parameter: 'prompt' },
+  organization: { check: 'organization', parameter: 'organization' },
   consent: { check: 'consent', parameter: 'prompt' },
 }
 
@@ -151,6 +155,24 @@ function explainTerms({ terms }: Pick<ExplainedRequest, 'terms'>, { pages }: Wal
     : createStep('terms', 'passed', 'tenantTerms', 'The user has agreed to the terms of use.')
 }
 
+function explainOrganization({ request }: ExplainedRequest, { pages, state }: Walk): SignInStep | null {
+  const demand = request.organization
+  if (!demand) return null
+  const rule = demand.named === null ? 'clientOrganization' : 'request'
+  const values = (state.signInState?.organizations ?? []).map(({ slug }) => slug)
+  return pages.includes('organization')
+    ? createStep('organization', 'asked', rule, 'The user is asked for the organization.', { values })
+    : createStep(
+        'organization',
+        'passed',
+        rule,
+        values.length > 0
+          ? 'The user is a member of the organization.'
+          : 'The user is a member of no organization, and the client requires none.',
+        { values },
+      )
+}
+
 function explainConsent({ request, terms }: ExplainedRequest, { pages, state }: Walk): SignInStep {
   const { requireConsent } = terms.client
   const isAsked = pages.includes('consent')
@@ -190,9 +212,9 @@ function explainScopes({ request }: ExplainedRequest, { state }: Walk): SignInSt
 /** What follows the proofs: the error that ends the sign-in, or what the user is asked and grants. */
 function explainEnd(explained: ExplainedRequest, walk: Walk): SignInStep[] {
   if (walk.state.next.step === 'error') return [toErrorStep(walk.state.next)]
-  const terms = explainTerms(explained, walk)
+  const asked = [explainTerms(explained, walk), explainOrganization(explained, walk)]
   return [
-    ...(terms ? [terms] : []),
+    ...asked.filter((step) => step !== null),
     // The account pages are no client.
     ...(explained.request.responseMode === 'account'
       ? []

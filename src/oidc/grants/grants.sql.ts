@@ -11,6 +11,7 @@ import {
   type ClaimsReading,
   type ClaimsUserJson,
 } from '../token/granted-user.sql.ts'
+import { buildTokenOrganizationSql, type TokenOrganization } from '../token/new-grant.sql.ts'
 
 /** A refresh token whose MAC is valid, with the request that presents it. */
 export type PresentedToken = {
@@ -20,6 +21,8 @@ export type PresentedToken = {
   clientId: string
   /** The scope parameter; null when the request has none. */
   scopes: string[] | null
+  /** The id or slug of the organization that the request names; null for that of the grant. */
+  organization: string | null
   /** Thumbprint of the key of the verified DPoP proof. */
   dpopJkt: string | null
   now: Date
@@ -50,6 +53,7 @@ const REFRESH_GRANT = statement({
     secretHash: 'bytea',
     clientId: 'text',
     scopes: 'text[]?',
+    organization: 'text?',
     dpopJkt: 'text?',
     now: 'timestamptz',
     retryFrom: 'timestamptz',
@@ -72,16 +76,23 @@ const REFRESH_GRANT = statement({
       'amr',
     ]),
     claims: typed<ClaimsRequest | null>('jsonb?'),
+    organizationId: 'text?',
+    organization: typed<TokenOrganization | null>('jsonb?'),
     roles: 'text[]',
     claimsUser: typed<ClaimsUserJson | null>('jsonb?'),
     outcome: typed<'rotated' | 'kept' | 'repeated' | 'replayed'>('text'),
     /** Whether the use records its event: only the first of a grant in each clock hour does. */
     isRecorded: 'boolean',
   },
-  hasInserted: ([row]) => row?.isRecorded === true && (row.outcome === 'rotated' || row.outcome === 'kept'),
+  hasInserted: ([row]) =>
+    row?.isRecorded === true &&
+    (row.organizationId === null) === (row.organization === null) &&
+    (row.outcome === 'rotated' || row.outcome === 'kept'),
 })`
   WITH presented AS MATERIALIZED (
     SELECT g."id", g."userId", g."sessionId", g."clientId", g."scopes", g."resources", g."defaultAudience", g."claims", g."authenticatedAt", g."amr",
+      COALESCE(:organization, g."organizationId") AS "organizationId",
+      ${buildTokenOrganizationSql('u."id"', 'COALESCE(:organization, g."organizationId")', ':organization')} AS "organization",
       u."roles", ${buildClaimsUserSql(':withClaims OR g."claims" IS NOT NULL')} AS "claimsUser",
       CASE
         WHEN g."generation" = :generation AND :rotates THEN 'rotated'
@@ -99,10 +110,11 @@ const REFRESH_GRANT = statement({
       AND g."idleExpiresAt" > :now AND g."expiresAt" > :now AND NOT u."locked"
     FOR NO KEY UPDATE OF g
   ), used AS (
-    UPDATE "Grant" g SET "generation" = g."generation" + :rotates::int, "rotatedAt" = :now,
+    UPDATE "Grant" g SET "organizationId" = p."organization"->>'id', "generation" = g."generation" + :rotates::int, "rotatedAt" = :now,
       "idleExpiresAt" = LEAST(:idleExpiresAt, g."expiresAt")
         - CASE WHEN :rotates THEN interval '0' ELSE interval '1 millisecond' END
     FROM presented p WHERE g."tenantId" = :tenant AND g."id" = p."id" AND p."outcome" IN ('rotated', 'kept')
+      AND (p."organizationId" IS NULL OR p."organization" IS NOT NULL)
     RETURNING g."id", g."userId", g."sessionId", g."clientId"
   ), event_log AS (${buildInsertEventsSql(':events', {
     from: 'used JOIN presented p ON p."isRecorded"',

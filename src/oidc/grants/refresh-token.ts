@@ -26,6 +26,12 @@ const createInvalidRefreshTokenError = (diagnostics: Diagnostics) =>
     diagnostics,
   })
 
+/** Also for an organization that does not exist. The refresh token was not used: it works for another organization. */
+const createNoMemberError = ({ organizationId }: { organizationId: string | null }) =>
+  new OAuthError('invalid_grant', 'The user is not, or no longer, a member of the organization.', {
+    diagnostics: { organization: organizationId },
+  })
+
 /**
  * The refresh_token grant (RFC 6749, section 6; RFC 9700, section 4.14.2). The token rotates with every use, unless the
  * client keeps it (FAPI 2.0 Security Profile, section 5.3.2.1), in one statement. A retry within 30 s returns the same successor. An older token revokes the grant with all
@@ -47,6 +53,7 @@ export async function refreshTokens(request: TokenRequest): Promise<TokenRespons
     ...identity,
     generation: token.generation,
     scopes: requestedScopes,
+    organization: form.organization === undefined ? null : requireParameter(form, 'organization'),
     dpopJkt,
     now,
     retryFrom: addSeconds(now, -REFRESH_RETRY_SECONDS),
@@ -63,6 +70,7 @@ export async function refreshTokens(request: TokenRequest): Promise<TokenRespons
     await revokeGrants(ctx.db, ctx, { kind: 'grant', ...identity }, 'refresh token replayed', now)
     throw createInvalidRefreshTokenError(diagnoseReplay(presented, REFRESH_RETRY_SECONDS))
   }
+  if (grant.organizationId !== null && grant.organization === null) throw createNoMemberError(grant)
   const scopes = selectGrantableScopes(requestedScopes ?? grant.scopes, client, grant.roles)
   const generation = grant.outcome === 'kept' ? token.generation : token.generation + 1
   const successor = formatRefreshToken(tenant.tokenKey, { ...token, generation })

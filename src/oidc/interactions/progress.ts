@@ -12,6 +12,7 @@ export interface SignInPages {
   create: true
   select: true
   terms: true
+  organization: true
   consent: true
 }
 export type SignInPageName = keyof SignInPages
@@ -68,6 +69,8 @@ export interface Progress {
   firstProof?: FirstProof
   /** The session that the user chose among those of the browser. */
   chosenSession?: string
+  /** The organization that the user chose. */
+  organizationId?: string
   /** The session whose user consented during this request. */
   consentedIn?: string
   /** A proven identity without a link: it is linked to the user who signs in by another method. */

@@ -1,3 +1,4 @@
+import type { OrganizationMode } from '../../model/organization-mode.ts'
 import type { ClaimsRequest } from './claims-request.ts'
 
 /** `create` is of OpenID Connect Initiating User Registration 1.0, section 4.1. */
@@ -12,6 +13,12 @@ export type Prompt = (typeof PROMPTS)[number]
 export const DISPLAYS = ['page', 'popup', 'touch'] as const
 
 export type Display = (typeof DISPLAYS)[number]
+
+/** The id or slug of the organization that the client names, and whether it asks for one otherwise. */
+export type OrganizationDemand = { named: string | null; mode: OrganizationMode }
+
+/** An organization of the user, among which the user may choose. */
+export type OwnOrganization = { id: string; slug: string; name: string }
 
 /** A validated authorize request. Plain JSON, since interactions store it. */
 export type AuthorizeRequest = ResponseTarget & {
@@ -31,6 +38,8 @@ export type AuthorizeRequest = ResponseTarget & {
   idp: string | null
   /** The requested audiences (RFC 8707). */
   resources: string[]
+  /** The organization that tokens are for; null, or absent in requests of earlier versions, for none. */
+  organization?: OrganizationDemand | null
   /** The individually requested claims. */
   claims: ClaimsRequest | null
   /** Thumbprint of the DPoP key that the code is bound to (RFC 9449, section 10). */

@@ -7,6 +7,7 @@ import type { SignInPageName } from '../interactions/progress.ts'
 import { ACCOUNT_FORMS, CHOOSE_FORMS, removeAccount, switchAccount } from './account-forms.http.ts'
 import { selectCompletion } from './completion.http.ts'
 import { CONSENT_FORMS } from './consent-forms.http.ts'
+import { ORGANIZATION_FORMS } from './organization-forms.http.ts'
 import { RECOVERY_CODES_FORMS, SECOND_FACTOR_FORMS } from './second-factor/second-factor-forms.http.ts'
 import { ALL_METHODS, listMethodForms, listOfferedMethods, readMethodForm } from './sign-in-methods.http.ts'
 import { hasCodesToSave } from './sign-in-pages.http.ts'
@@ -27,6 +28,7 @@ import { TERMS_FORMS } from './terms/terms-forms.http.ts'
 /** The handlers of the forms that follow the sign-in, by next step and the form's `step`. */
 const FORM_HANDLERS: Record<string, FormHandlers> = {
   select: ACCOUNT_FORMS,
+  organization: ORGANIZATION_FORMS,
   consent: CONSENT_FORMS,
   'second-factor': SECOND_FACTOR_FORMS,
   terms: { ...TERMS_FORMS, switch: switchAccount },

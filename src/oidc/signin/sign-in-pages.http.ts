@@ -6,6 +6,7 @@ import { renderAccountChoice } from './account-forms.http.ts'
 import { selectCompletion } from './completion.http.ts'
 import { renderConsent } from './consent-forms.http.ts'
 import { renderFirstPage } from './first-page.http.ts'
+import { renderOrganizationChoice } from './organization-forms.http.ts'
 import { renderRecoveryCodes, SECOND_FACTOR_PAGES } from './second-factor/second-factor-forms.http.ts'
 import { ALL_METHODS, listOfferedMethods } from './sign-in-methods.http.ts'
 import { renderSignUpPage } from './sign-up/sign-up-forms.http.ts'
@@ -28,6 +29,7 @@ const PAGES: Partial<Record<SignInPageName, RenderPage>> = {
   'recovery-codes': renderRecoveryCodes,
   select: renderAccountChoice,
   terms: renderTerms,
+  organization: renderOrganizationChoice,
   consent: renderConsent,
   ...Object.fromEntries(ALL_METHODS.flatMap(listPages)),
 }
@@ -45,7 +47,7 @@ export async function findFinalPage(signIn: SignInStep): Promise<SignInPageName 
 /** A signed-in user saves the new recovery codes before anything else. */
 export const hasCodesToSave = ({ interaction, authorization }: SignInStep): boolean =>
   interaction.progress.recoveryCodes !== undefined &&
-  ['issue', 'consent', 'select'].includes(authorization.next.step)
+  ['issue', 'organization', 'consent', 'select'].includes(authorization.next.step)
 
 /**
  * The page to show. During sign-in the pages of the methods are available, so that the back button leads from the code
@@ -59,7 +61,7 @@ export function selectPage(
   const { interaction, authorization } = signIn
   const { step } = authorization.next
   if (hasCodesToSave(signIn)) return 'recovery-codes'
-  if (step === 'consent' || step === 'select' || step === 'terms') return step
+  if (step === 'consent' || step === 'select' || step === 'terms' || step === 'organization') return step
   if (step === 'second-factor')
     return Object.hasOwn(SECOND_FACTOR_PAGES, requestedPage) ? requestedPage : 'second-factor'
   if (finalPage) return finalPage

@@ -8,7 +8,13 @@ import {
   type ClaimsReading,
   type ClaimsUserJson,
 } from './granted-user.sql.ts'
-import { type GrantTerms, NEW_GRANT_CTES, NEW_GRANT_PARAMETERS } from './new-grant.sql.ts'
+import {
+  buildTokenOrganizationSql,
+  type GrantTerms,
+  NEW_GRANT_CTES,
+  NEW_GRANT_PARAMETERS,
+  type TokenOrganization,
+} from './new-grant.sql.ts'
 import { type CodeContents, computeIssueTime } from './sealed-codes.ts'
 
 /** What the statement takes of the contents of a code. */
@@ -20,6 +26,7 @@ const CODE_PARAMETERS = {
   scopes: 'text[]',
   resources: 'text[]',
   defaultAudience: 'text?',
+  organizationId: 'text?',
   claims: typed<ClaimsRequest | null>('jsonb?'),
   authenticatedAt: 'timestamptz',
   amr: 'text[]',
@@ -31,12 +38,17 @@ const CODE_PARAMETERS = {
 // access, and changes and the deletion of the client. The user's row comes first, since most of these lock it first.
 const REDEEM_CODE = statement({
   takes: { ...NEW_GRANT_PARAMETERS, ...CODE_PARAMETERS, appType: 'text', ...CLAIMS_PARAMETERS },
-  returns: { roles: 'text[]', claimsUser: typed<ClaimsUserJson | null>('jsonb?') },
+  returns: {
+    roles: 'text[]',
+    organization: typed<TokenOrganization | null>('jsonb?'),
+    claimsUser: typed<ClaimsUserJson | null>('jsonb?'),
+  },
 })`
   WITH valid_code AS MATERIALIZED (
     SELECT :grantId AS "grantId", c."id" AS "clientId", u."id" AS "userId", s."id" AS "sessionId", :scopes AS "scopes",
       :resources AS "resources", :defaultAudience AS "defaultAudience", :claims AS "claims", :authenticatedAt AS "authenticatedAt", :amr AS "amr",
       'offline_access' = ANY (:scopes) AS "offline", u."roles",
+      ${buildTokenOrganizationSql('u."id"', ':organizationId')} AS "organization",
       ${buildClaimsUserSql(':withClaims')} AS "claimsUser"
     FROM "User" u
     JOIN "Session" s ON s."tenantId" = :tenant AND s."id" = :sessionId AND ${checkFoundRow('s."userId" = u."id"')}
@@ -47,9 +59,9 @@ const REDEEM_CODE = statement({
       AND ${checkFoundRow('s."endedAt" IS NULL AND s."expiresAt" > :now')}
     FOR SHARE OF u, s, c
   ), redeemed_code AS (
-    SELECT "grantId" FROM valid_code
+    SELECT "grantId" FROM valid_code WHERE :organizationId IS NULL OR "organization" IS NOT NULL
   ), ${NEW_GRANT_CTES}
-  SELECT valid_code."roles", valid_code."claimsUser" FROM valid_code JOIN new_grant ON new_grant."id" = valid_code."grantId"`
+  SELECT valid_code."roles", valid_code."organization", valid_code."claimsUser" FROM valid_code JOIN new_grant ON new_grant."id" = valid_code."grantId"`
 
 /**
  * Creates the grant of a code and records the event, in one statement. Returns the roles of the user, and what
@@ -71,6 +83,7 @@ export const redeemAuthorizationCode = (
     scopes,
     resources,
     defaultAudience,
+    organizationId,
     claims,
     authenticatedAt,
     amr,
@@ -89,6 +102,7 @@ export const redeemAuthorizationCode = (
       scopes,
       resources,
       defaultAudience,
+      organizationId,
       claims,
       authenticatedAt,
       amr,

@@ -55,7 +55,7 @@ export const buildGrantTerms = (
 export type CodeHolder = { id: string; userId: string; codeGeneration: number }
 
 /** What is granted by a code, and the authentication that its ID token reports. */
-export type GrantedCode = { scopes: string[]; authentication: Authentication }
+export type GrantedCode = { scopes: string[]; organizationId: string | null; authentication: Authentication }
 
 /**
  * Issues an authorization code for the user of a session (RFC 6749, section 4.1.2), and allocates the id of its grant. No
@@ -65,12 +65,12 @@ export function issueCode(
   { tokenKey, defaultAudience }: Pick<CachedTenant, 'tokenKey' | 'defaultAudience'>,
   { clientId, redirectUri, codeChallenge, nonce, resources, claims, dpopJkt }: AuthorizeRequest,
   { id: sessionId, userId, codeGeneration }: CodeHolder,
-  { scopes, authentication: { authenticatedAt, amr } }: GrantedCode,
+  { scopes, organizationId, authentication: { authenticatedAt, amr } }: GrantedCode,
   now = new Date(),
 ): string {
   return sealCode(tokenKey, {
     ...{ clientId, redirectUri, codeChallenge, nonce, resources, claims, dpopJkt },
-    ...{ sessionId, userId, codeGeneration, scopes, defaultAudience, authenticatedAt, amr },
+    ...{ sessionId, userId, codeGeneration, scopes, organizationId, defaultAudience, authenticatedAt, amr },
     grantId: newId('grant'),
     expiresAt: addSeconds(now, CODE_LIFETIME_SECONDS),
   })

@@ -1,4 +1,8 @@
-import { ACTIVE_BASIS_CONDITION, type TokenBasis } from '../../access/token-status.sql.ts'
+import {
+  ACTIVE_BASIS_CONDITION,
+  buildMemberCondition,
+  type TokenBasis,
+} from '../../access/token-status.sql.ts'
 import { storedColumns } from '../../database/columns.ts'
 import type { Db } from '../../database/handle.ts'
 import { findByKey } from '../../database/key-lookup.ts'
@@ -37,7 +41,7 @@ const GRANTED_MEMBERS = listMappedMembers('u', 'g."clientId"', {
 
 const SELECT_GRANTED_USER = statement({
   shared: true,
-  takes: { userId: 'text', grantId: 'text?', sessionId: 'text?' },
+  takes: { userId: 'text', grantId: 'text?', sessionId: 'text?', organizationId: 'text?' },
   returns: {
     ...storedColumns('User', CLAIM_COLUMNS),
     externalId: 'text?',
@@ -61,7 +65,8 @@ const SELECT_GRANTED_USER = statement({
   JOIN ${findByKey('Grant', { id: ':grantId' })} g ON g."userId" = u."id"
   JOIN "Client" c ON c."tenantId" = :tenant AND c."id" = g."clientId"
   LEFT JOIN ${findByKey('Session', { id: ':sessionId' })} s ON s."userId" = u."id"
-  WHERE u."tenantId" = :tenant AND u."id" = :userId AND ${ACTIVE_BASIS_CONDITION}`
+  WHERE u."tenantId" = :tenant AND u."id" = :userId AND ${ACTIVE_BASIS_CONDITION}
+    AND ${buildMemberCondition(':organizationId')}`
 
 /** The user as claims and mappings read the user, in one JSON object. */
 export type ClaimsUserJson = Omit<MappedUser, 'updatedAt'> & { updatedAt: string }
@@ -111,5 +116,5 @@ export const buildClaimsUserSql = (condition: string): string =>
 /** The user of a token while the token's grant and session are active; null otherwise. One statement. */
 export const selectGrantedUser = (
   db: Db,
-  { userId, grantId, sessionId }: TokenBasis,
-): Promise<GrantedUser | null> => db.one(SELECT_GRANTED_USER, { userId, grantId, sessionId })
+  { organizationId = null, ...basis }: TokenBasis,
+): Promise<GrantedUser | null> => db.one(SELECT_GRANTED_USER, { ...basis, organizationId })

@@ -1,3 +1,4 @@
+import { buildMemberCondition } from '../../access/token-status.sql.ts'
 import type { Db } from '../../database/handle.ts'
 import { checkFoundRow } from '../../database/key-lookup.ts'
 import { type RowOf, statement } from '../../database/statement.ts'
@@ -32,7 +33,8 @@ const SELECT_ACTIVE_GRANT = statement({
   FROM "Grant" g JOIN "User" u ON u."tenantId" = :tenant AND u."id" = g."userId"
   WHERE g."tenantId" = :tenant AND g."id" = :grantId AND g."generation" = :generation
     AND g."secretHash" = :secretHash AND ${checkFoundRow('g."clientId" = :clientId')} AND g."revokedAt" IS NULL
-    AND g."idleExpiresAt" > :now AND g."expiresAt" > :now AND NOT u."locked"`
+    AND g."idleExpiresAt" > :now AND g."expiresAt" > :now AND NOT u."locked"
+    AND ${buildMemberCondition('g."organizationId"')}`
 
 /**
  * The grant of the client's current refresh token; null when the token is another client's, or revoked,

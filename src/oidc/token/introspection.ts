@@ -131,12 +131,13 @@ async function introspectAccessToken(
   if (!isOwn && audience.length === 0) return INACTIVE
   const scopes = await findEffectiveScopes(tenant, payload)
   if (!scopes) return INACTIVE
-  const { iss, sub, client_id, iat, exp, jti, cnf, auth_time, acr, amr, sid } = payload
+  const { iss, sub, client_id, iat, exp, jti, cnf, auth_time, acr, amr, sid, org_id, org_slug } = payload
   return {
     active: true,
     ...{ iss, sub, client_id, iat, exp, jti, cnf, auth_time, acr, amr },
     aud: audience.length === 1 ? audience[0] : audience,
     ...toScopeMember(scopes),
+    ...(org_id !== undefined && { org_id, org_slug }),
     token_type: cnf ? 'DPoP' : 'Bearer',
     ...(isOwn && { sid }),
   }
@@ -156,6 +157,7 @@ async function findEffectiveScopes(tenant: string, payload: Readonly<JWTPayload>
     userId: payload.sub ?? '',
     grantId: getTextClaim(payload, 'gid'),
     sessionId: getTextClaim(payload, 'sid'),
+    organizationId: getTextClaim(payload, 'org_id'),
   }
   const [roles] = await selectActiveRoles(new Handle({ tenant }), [basis])
   return roles ? selectGrantableScopes(scopes, client, roles) : null

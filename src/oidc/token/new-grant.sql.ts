@@ -18,6 +18,20 @@ export type GrantTerms = {
   expiresAt: Date
 }
 
+/** The organization that tokens are for. */
+export type TokenOrganization = { id: string; slug: string }
+
+/**
+ * The organization of a user as a `TokenOrganization`, by its id or, if `slug` is given, by that; null unless the user is a
+ * member. Without an `id`, nothing is read.
+ */
+export const buildTokenOrganizationSql = (user: string, id: string, slug = 'NULL') =>
+  `CASE WHEN ${id} IS NOT NULL THEN (
+    SELECT jsonb_build_object('id', o."id", 'slug', o."slug") FROM "Membership" m
+    JOIN "Organization" o ON o."tenantId" = :tenant AND o."id" = m."organizationId"
+    WHERE m."tenantId" = :tenant AND m."userId" = ${user} AND (o."id" = ${id} OR o."slug" = ${slug}) LIMIT 1
+  ) END`
+
 /** The columns of a grant that was created by redeeming an authorization code or a device code. */
 export const NEW_GRANT_RETURNS = {
   grantId: 'text',
@@ -27,6 +41,7 @@ export const NEW_GRANT_RETURNS = {
   scopes: 'text[]',
   resources: 'text[]',
   defaultAudience: 'text?',
+  organization: typed<TokenOrganization | null>('jsonb?'),
   claims: typed<ClaimsRequest | null>('jsonb?'),
   nonce: 'text?',
   authenticatedAt: 'timestamptz',
@@ -55,9 +70,9 @@ export const NEW_GRANT_PARAMETERS = {
  * not created again: `new_grant` has no row then.
  */
 export const NEW_GRANT_CTES = `new_grant AS (
-    INSERT INTO "Grant" ("tenantId", "id", "clientId", "userId", "sessionId", "scopes", "resources", "defaultAudience", "claims", "dpopJkt", "offline",
+    INSERT INTO "Grant" ("tenantId", "id", "clientId", "userId", "sessionId", "scopes", "resources", "defaultAudience", "organizationId", "claims", "dpopJkt", "offline",
       "secretHash", "authenticatedAt", "amr", "idleExpiresAt", "expiresAt", "createdAt")
-    SELECT :tenant, v."grantId", v."clientId", v."userId", v."sessionId", v."scopes", v."resources", v."defaultAudience", v."claims", :grantDpopJkt,
+    SELECT :tenant, v."grantId", v."clientId", v."userId", v."sessionId", v."scopes", v."resources", v."defaultAudience", v."organization"->>'id', v."claims", :grantDpopJkt,
       v."offline", CASE WHEN v."offline" THEN :secretHash END, v."authenticatedAt", v."amr",
       CASE WHEN v."offline" THEN :idleExpiresAt ELSE :onlineExpiresAt END,
       CASE WHEN v."offline" THEN :expiresAt ELSE :onlineExpiresAt END, :now

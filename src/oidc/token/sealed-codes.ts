@@ -16,6 +16,8 @@ export type CodeContents = {
   resources: string[]
   /** The default audience of the tenant when it was issued. */
   defaultAudience: string | null
+  /** The organization that tokens are for. */
+  organizationId: string | null
   /** The validated claims parameter (OIDC Core, section 5.5). */
   claims: ClaimsRequest | null
   /** Thumbprint of the DPoP key that the code is bound to (RFC 9449, section 10). */
@@ -44,6 +46,7 @@ const MEMBERS = [
   'scopes',
   'resources',
   'defaultAudience',
+  'organizationId',
   'claims',
   'dpopJkt',
   'authenticatedAt',

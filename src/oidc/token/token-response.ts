@@ -7,6 +7,7 @@ import { type AccessTokenRequest, issueAccessToken } from './access-tokens.ts'
 import { computeAudience, selectGrantAudience } from './audience.ts'
 import type { ClaimsUserJson } from './granted-user.sql.ts'
 import { type IdTokenRequest, issueIdToken } from './id-tokens.ts'
+import type { TokenOrganization } from './new-grant.sql.ts'
 import {
   buildAccessTokenClaims,
   buildIdTokenClaims,
@@ -33,6 +34,7 @@ export type UserGrant = {
   scopes: string[]
   resources: string[]
   defaultAudience: string | null
+  organization: TokenOrganization | null
   claims: ClaimsRequest | null
   nonce: string | null
   authenticatedAt: Date
@@ -53,6 +55,10 @@ export function buildTokenContents(
   const acr = selectReportedAcr(grant.claims?.id_token.acr ?? null, grant.amr)
   const user = grant.claimsUser && toClaimsUser(grant.claimsUser)
   const forAccessToken = user && buildAccessTokenClaims(client, user, grant.scopes)
+  const organization = grant.organization && {
+    org_id: grant.organization.id,
+    org_slug: grant.organization.slug,
+  }
   const forIdToken = grant.scopes.includes('openid') ? buildIdTokenClaims(client, user, grant) : null
   return {
     accessToken: {
@@ -60,7 +66,7 @@ export function buildTokenContents(
       clientId: client.id,
       scopes: grant.scopes,
       audience: computeAudience(selectGrantAudience(tenant, client, grant), grant.scopes, grant.resources),
-      claims: forAccessToken?.claims,
+      claims: { ...forAccessToken?.claims, ...organization },
       dpopJkt,
       lifetimeSeconds,
       grantId: grant.grantId,
@@ -76,7 +82,7 @@ export function buildTokenContents(
       authenticatedAt: grant.authenticatedAt,
       amr: grant.amr,
       acr,
-      claims: forIdToken.claims,
+      claims: { ...forIdToken.claims, ...organization },
       clientId: client.id,
       lifetimeSeconds,
       signingAlg: client.idTokenSigningAlg,

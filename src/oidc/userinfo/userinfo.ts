@@ -110,6 +110,7 @@ export async function buildUserinfoResponse(
     userId: payload.sub ?? '',
     grantId: getTextClaim(payload, 'gid'),
     sessionId: getTextClaim(payload, 'sid'),
+    organizationId: getTextClaim(payload, 'org_id'),
   })
   if (!user) throw createInvalidTokenError(tenant, scheme)
   assertClientBinding(binding, user)

@@ -26,6 +26,7 @@ const session = (more: Partial<StepSession> = {}): StepSession => ({
   addresses: ['ada@example.com', '+41791234567'],
   proofs: [otp(100)],
   hasSecondFactor: false,
+  organization: 'none',
   signedInAt: null,
   mustAgreeToTerms: false,
   isAmbiguous: false,

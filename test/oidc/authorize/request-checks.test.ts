@@ -15,6 +15,7 @@ const testClient = (more: Partial<RequestingClient> = {}): RequestingClient => (
   webOrigins: [],
   scopes: ['users:read'],
   claimMappings: [],
+  organization: 'none',
   requirePushedRequests: false,
   requirePkce: false,
   ...more,
@@ -80,6 +81,7 @@ describe('readAuthorizeRequest', () => {
       // 3.1.2.1).
       scopes: ['openid', 'email', 'users:read'],
       nonce: 'n',
+      organization: null,
       codeChallenge: CHALLENGE,
       prompt: ['login', 'consent'],
       display: 'popup',

@@ -320,7 +320,7 @@ describe('an explanation', () => {
     const combinations = await Promise.all(
       pairs.map(async ({ id, signed }): Promise<Combination> => {
         const client = (await findClient(ctx.tenant, id)) as CachedClient
-        const explained = (await findExplainedUser(ctx, signed.user.id, id)) as ExplainedUser
+        const explained = (await findExplainedUser(ctx, signed.user.id, id, null)) as ExplainedUser
         return { client, signed, explained, states: await readStates(ctx, client, signed) }
       }),
     )

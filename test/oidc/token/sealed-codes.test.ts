@@ -10,6 +10,7 @@ const buildContents = (more: Partial<CodeContents> = {}): CodeContents => ({
   userId: newId('user'),
   sessionId: newId('session'),
   redirectUri: 'https://rp.example.com/callback',
+  organizationId: null,
   defaultAudience: null,
   codeChallenge: 'c'.repeat(43),
   nonce: 'nöncé 🔑',

@@ -12,6 +12,7 @@ const NEW_CLIENT = {
   backchannelLogoutUrl: 'https://app.example/logout',
   idTokenSigningAlg: 'ES384',
   idTokenClaims: true,
+  organization: 'ask',
   claimMappings: [
     { claim: 'plan', source: 'appMetadata', path: '/plan', scope: 'billing', targets: ['id_token'] },
   ],
@@ -28,9 +29,11 @@ const toEnums = ({
   profile,
   tokenEndpointAuthMethod,
   claimMappings,
+  organization,
   ...fields
 }: Record<string, unknown>) => ({
   ...fields,
+  ...(organization !== undefined && { organization: String(organization).toUpperCase() }),
   ...(claimMappings !== undefined && {
     claimMappings: (claimMappings as object[]).map((mapping) => ({
       ...mapping,

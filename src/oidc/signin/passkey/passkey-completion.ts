@@ -51,6 +51,7 @@ export async function completeByPasskey(
     amr: [],
     authenticatedAt: now,
     lastSeenAt: now,
+    lastOrganizationId: null,
     isUseDue: false,
   }
   const signedIn = toSignedInProgress(progress, state)

@@ -155,6 +155,20 @@ export function continueAsAccount(
   return address ? restart(ctx, interaction, false, {}, address) : switchUser(ctx, interaction)
 }
 
+/** Continues for one of the organizations of the user, which the session remembers. */
+export async function continueInOrganization(
+  ctx: Ctx,
+  interaction: Interaction,
+  { id }: { id: string },
+  organizationId: string,
+): Promise<void> {
+  await ctx.db.prisma.session.updateMany({
+    where: { tenantId: ctx.tenant, id },
+    data: { organizationId },
+  })
+  await saveInteraction(ctx.db, { ...interaction, progress: { ...interaction.progress, organizationId } })
+}
+
 /** Stores the user's consent and records its event. Throws RateLimited. */
 export async function grantConsent(
   ctx: Ctx,

@@ -1,0 +1,38 @@
+import type { Progress } from '../interactions/progress.ts'
+import type { OwnOrganization, PendingRequest } from '../model/authorize-request.ts'
+import type { SignInState } from './sign-in-state.sql.ts'
+
+/**
+ * Which organization the tokens of a request are for. `ask`: the user chooses. `denied`: the user is not a member of the one
+ * that the request names, or of any where the client requires one.
+ */
+export type OrganizationChoice =
+  | { outcome: 'none' | 'ask' | 'denied'; organization: null }
+  | { outcome: 'chosen'; organization: OwnOrganization }
+
+const NONE: OrganizationChoice = { outcome: 'none', organization: null }
+
+/**
+ * Chooses the organization of a request: the one that it names, else the one that the user chose for it, else the only
+ * one, else the one that the user chose last in this session, unless the request asks for an account to be selected. One
+ * of which the user is no member and one that does not exist are denied alike. Pure.
+ */
+export function chooseOrganization(
+  { organization: demand, prompt }: Pick<PendingRequest, 'organization' | 'prompt'>,
+  { organizationId }: Pick<Progress, 'organizationId'>,
+  state: Pick<SignInState, 'organizations' | 'lastOrganizationId'>,
+): OrganizationChoice {
+  if (!demand) return NONE
+  const organizations = state.organizations ?? []
+  const remembered = prompt.includes('select_account') ? null : state.lastOrganizationId
+  const chosen =
+    organizations.length === 1
+      ? organizations[0]
+      : (organizations.find(({ id }) => id === organizationId) ??
+        organizations.find(({ id }) => id === remembered))
+  if (chosen) return { outcome: 'chosen', organization: chosen }
+  if (organizations.length > 0) return { outcome: 'ask', organization: null }
+  return demand.named === null && demand.mode !== 'required'
+    ? NONE
+    : { outcome: 'denied', organization: null }
+}
