@@ -1,7 +1,7 @@
 import { builder } from '../graphql/builder.ts'
 import type { GraphQLContext } from '../graphql/context.ts'
-import { withPublicAccess, withScope, withScopeOrOwner } from '../graphql/field-access.ts'
-import { SessionRef, UserRef } from '../graphql/object-refs.ts'
+import { withAnyScope, withPublicAccess, withScope, withScopeOrOwner } from '../graphql/field-access.ts'
+import { MembershipRef, OrganizationRef, SessionRef, UserRef } from '../graphql/object-refs.ts'
 import { buildObjectFields, getEnumType } from '../graphql/shape-fields.ts'
 import type { View } from './declare-event.ts'
 import { Actor, toActor } from './event-actor.graphql.ts'
@@ -139,6 +139,80 @@ const UserLockEvent = builder.objectRef<LogEvent>('UserLockEvent').implement({
   }),
 })
 
+const OrganizationEventType = createKindType(
+  'OrganizationEventType',
+  'What happened to an organization.',
+  'OrganizationEvent',
+)
+
+const OrganizationEvent = builder.objectRef<LogEvent>('OrganizationEvent').implement({
+  ...withAnyScope(['organizations:read', 'events:read'], 'An organization was created, changed or deleted.'),
+  interfaces: [EventInterface],
+  fields: (t) => ({
+    kind: t.field({
+      type: OrganizationEventType,
+      description: 'What happened to the organization.',
+      resolve: (event) => event.type as EventType,
+    }),
+    organizationId: t.id({
+      description: 'Id of the organization.',
+      resolve: ({ organizationId }) => organizationId ?? '',
+    }),
+    organization: t.field({
+      type: OrganizationRef,
+      nullable: true,
+      description: 'The current organization; null once deleted.',
+      resolve: ({ organizationId }, _args, { loaders }) =>
+        organizationId ? loaders.organization.load(organizationId) : null,
+    }),
+    ...buildObjectFields(t as never, { changedFields, detail }),
+  }),
+})
+
+const MembershipEventType = createKindType(
+  'MembershipEventType',
+  'What happened to a membership.',
+  'MembershipEvent',
+)
+
+const MembershipEvent = builder.objectRef<LogEvent>('MembershipEvent').implement({
+  ...withScopeOrOwner(
+    ['organizations:read', 'events:read'],
+    'A user became a member of an organization, or a membership changed or ended.',
+    (event) => event.userId,
+  ),
+  interfaces: [EventInterface],
+  fields: (t) => ({
+    kind: t.field({
+      type: MembershipEventType,
+      description: 'What happened to the membership.',
+      resolve: (event) => event.type as EventType,
+    }),
+    membershipId: t.id({
+      description: 'Id of the membership.',
+      resolve: ({ subjectIds }) => subjectIds[0] ?? '',
+    }),
+    membership: t.field({
+      type: MembershipRef,
+      nullable: true,
+      description: 'The current membership; null once ended.',
+      resolve: ({ subjectIds: [id] }, _args, { loaders }) => (id ? loaders.membership.load(id) : null),
+    }),
+    organizationId: t.id({
+      description: 'Id of the organization.',
+      resolve: ({ organizationId }) => organizationId ?? '',
+    }),
+    userId: t.id({ description: 'Id of the member.', resolve: (event) => event.userId ?? '' }),
+    user: t.field({
+      type: UserRef,
+      nullable: true,
+      description: 'The current user; null once deleted.',
+      resolve: (event, _args, context) => loadEventUser(event, context),
+    }),
+    ...buildObjectFields(t as never, { changedFields, detail }),
+  }),
+})
+
 builder.objectRef<LogEvent>('AuditEvent').implement({
   ...withScope('events:read', 'Any other event, with its subjects.'),
   interfaces: [EventInterface],
@@ -165,5 +239,17 @@ export const SessionChange = builder.unionType('SessionChange', {
 export const UserLockChange = builder.unionType('UserLockChange', {
   description: 'A lock or unlock of a user, or a gap.',
   types: [UserLockEvent, EventGap],
+  resolveType: resolveEventType,
+})
+
+export const OrganizationChange = builder.unionType('OrganizationChange', {
+  description: 'An event of an organization, or a gap.',
+  types: [OrganizationEvent, EventGap],
+  resolveType: resolveEventType,
+})
+
+export const MembershipChange = builder.unionType('MembershipChange', {
+  description: 'An event of a membership, or a gap.',
+  types: [MembershipEvent, EventGap],
   resolveType: resolveEventType,
 })

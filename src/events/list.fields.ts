@@ -65,6 +65,11 @@ export const EVENT_FILTER = defineFilter({
       'Only events with this subject: a user, a session, an organization, or the object that the event is about, such as a client, credential or grant.',
     example: 'user_01k7r3m8wxe4gbr5v2c9t6hznq',
   },
+  organizationId: {
+    shape: asId(requiredText(200)),
+    description: 'Only events about this organization.',
+    example: 'organization_01k7r3m8wxe4gbr5v2c9t6hznq',
+  },
   actorId: {
     shape: asId(actorId),
     column: (id: string) => ACTOR_COLUMNS[readIdPrefix(id) ?? ''] ?? '"actorClientId"',

@@ -12,7 +12,7 @@ import { buildPageByMarks, SELECT_END } from './marks.sql.ts'
 const REQUEST_INDEX_CONDITION = `e."type" <> 'grant.refreshed' AND e."type" <> 'session.refreshed'`
 
 /** The members of the filter that an index supports. */
-const INDEXED = ['subjectId', 'actorId', 'requestId', 'deviceId'] as const
+const INDEXED = ['subjectId', 'organizationId', 'actorId', 'requestId', 'deviceId'] as const
 
 export type EventQuery = {
   /** The planner uses the index of the most selective member; the others filter its rows. */

@@ -16,21 +16,28 @@ import { toLogEvent } from './log.ts'
 import { countByMarks, insertMarks, UNMARKED } from './marks.sql.ts'
 
 /** The members of the filter by which a stream selects events. */
-const STREAM_FILTER = EVENT_FILTER.shape.pick({ types: true, subjectId: true, ip: true })
+const STREAM_FILTER = EVENT_FILTER.shape.pick({
+  types: true,
+  subjectId: true,
+  organizationId: true,
+  ip: true,
+})
 
 /** Creates the test of a stream, which selects the events that the list does. Throws InvalidInput. */
 export function createEventMatcher(filter: {
   types?: readonly string[] | null
   subjectId?: string | null
+  organizationId?: string | null
   ip?: string | null
 }): (event: LogEvent) => boolean {
-  const { types, subjectId, ip } = parseInput(STREAM_FILTER, filter)
+  const { types, subjectId, organizationId, ip } = parseInput(STREAM_FILTER, filter)
   const wanted = types && new Set<string>(types)
   const isFrom = ip && createNetworkMatcher(ip)
   return (event) =>
     (!wanted || wanted.has(event.type)) &&
     (!subjectId ||
       [event.userId, event.sessionId, event.organizationId, event.subjectIds[0]].includes(subjectId)) &&
+    (!organizationId || event.organizationId === organizationId) &&
     (!isFrom || isFrom(event.ip))
 }
 

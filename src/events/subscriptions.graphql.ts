@@ -9,6 +9,8 @@ import { getShapeDescription } from '../schema/schema-descriptions.ts'
 import {
   EventInterface,
   GAP_TYPE,
+  MembershipChange,
+  OrganizationChange,
   SessionChange,
   SessionEventType,
   UserLockChange,
@@ -97,6 +99,55 @@ builder.subscriptionField('userLockChanged', (t) =>
   }),
 )
 
+builder.subscriptionField('organizationChanged', (t) =>
+  t.field({
+    ...withScope('organizations:read', 'Creations, changes and deletions of organizations.'),
+    type: OrganizationChange,
+    args: {
+      organizationId: t.arg.id({ description: 'Only this organization.' }),
+      after: t.arg.string({ description: AFTER_DESCRIPTION }),
+    },
+    subscribe: (_root, { organizationId, after }, context) => {
+      const wanted = organizationId && requireNodeId('organization', organizationId, 'organizationId')
+      return subscribeToLog(
+        context,
+        after,
+        (event) =>
+          getView(event.type) === 'OrganizationEvent' && (!wanted || event.organizationId === wanted),
+      )
+    },
+    resolve: toLogEvent,
+  }),
+)
+
+builder.subscriptionField('membershipChanged', (t) =>
+  t.field({
+    ...withScopeOrOwnUser(
+      'organizations:read',
+      'Beginnings, changes and ends of memberships. The deletion of an organization or a user, which ends the memberships too, is an event of its own.',
+    ),
+    type: MembershipChange,
+    args: {
+      userId: t.arg.id({ description: "Only of this user. Omitted without the scope: the caller's own." }),
+      organizationId: t.arg.id({ description: 'Only in this organization.' }),
+      after: t.arg.string({ description: AFTER_DESCRIPTION }),
+    },
+    subscribe: (_root, { userId, organizationId, after }, context) => {
+      const subject = resolveSubject(context, 'organizations:read', userId)
+      const wanted = organizationId && requireNodeId('organization', organizationId, 'organizationId')
+      return subscribeToLog(
+        context,
+        after,
+        (event) =>
+          getView(event.type) === 'MembershipEvent' &&
+          (subject === null || event.userId === subject) &&
+          (!wanted || event.organizationId === wanted),
+      )
+    },
+    resolve: toLogEvent,
+  }),
+)
+
 builder.subscriptionField('events', (t) =>
   t.field({
     ...withScope('events:read', 'All events of the tenant.'),
@@ -107,11 +158,14 @@ builder.subscriptionField('events', (t) =>
         description: getShapeDescription(EVENT_FILTER.shape.shape.types),
       }),
       subjectId: t.arg.id({ description: getShapeDescription(EVENT_FILTER.shape.shape.subjectId) }),
+      organizationId: t.arg.id({
+        description: getShapeDescription(EVENT_FILTER.shape.shape.organizationId),
+      }),
       ip: t.arg.string({ description: getShapeDescription(EVENT_FILTER.shape.shape.ip) }),
       after: t.arg.string({ description: AFTER_DESCRIPTION }),
     },
-    subscribe: (_root, { types, subjectId, ip, after }, context) =>
-      subscribeToLog(context, after, createEventMatcher({ types, subjectId, ip })),
+    subscribe: (_root, { after, ...filter }, context) =>
+      subscribeToLog(context, after, createEventMatcher(filter)),
     resolve: toLogEvent,
   }),
 )

@@ -1,6 +1,6 @@
 import type { ObjectRef } from '@pothos/core'
 import { getRefFromModel } from '@pothos/plugin-prisma'
-import type { Client, Session, User } from '../generated/prisma/client.ts'
+import type { Client, Membership, Organization, Session, User } from '../generated/prisma/client.ts'
 import { builder, type GraphQLTypes } from './builder.ts'
 
 const getObjectRef = <Row>(model: string) =>
@@ -10,3 +10,5 @@ const getObjectRef = <Row>(model: string) =>
 export const UserRef = getObjectRef<User>('User')
 export const SessionRef = getObjectRef<Session>('Session')
 export const ClientRef = getObjectRef<Client>('Client')
+export const OrganizationRef = getObjectRef<Organization>('Organization')
+export const MembershipRef = getObjectRef<Membership>('Membership')

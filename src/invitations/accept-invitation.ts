@@ -5,6 +5,8 @@ import { Forbidden } from '../core/errors.ts'
 import { createProvenEnrollment } from '../credentials/enrollment-tokens.ts'
 import { createEvent } from '../events/create-event.ts'
 import { recordEvents } from '../events/log.ts'
+import { addMember } from '../organizations/memberships.ts'
+import { shareOrganization } from '../organizations/organizations.sql.ts'
 import { parseAddress } from '../passcodes/passcodes.fields.ts'
 import { signInByAddress } from '../passcodes/passcodes.ts'
 import { enterAsOwner } from '../passcodes/proven-address.ts'
@@ -64,7 +66,7 @@ export async function acceptInvitation(
   { fields, terms }: NewUserForm,
 ): Promise<AcceptedInvitation | null> {
   const now = new Date()
-  const { id, email, name, roles, locale, clientId } = invitation
+  const { id, email, name, roles, locale, clientId, organizationId } = invitation
   const address = parseAddress(email)
   if (!address) return null
   const person = {
@@ -78,6 +80,8 @@ export async function acceptInvitation(
     ctx,
     person,
     async (tx) => {
+      // Before the invitation, as a deletion of the organization locks them.
+      if (organizationId && !(await shareOrganization(tx, organizationId))) return false
       const { count } = await tx.prisma.invitation.updateMany({
         where: toAcceptable(ctx, token, now),
         data: { acceptedAt: now, tokenHash: null },
@@ -88,16 +92,24 @@ export async function acceptInvitation(
       // The user was deleted while the page was open: the form asked for nothing.
       if (isCreated && invitation.hasUser)
         throw new Forbidden('This page was out of date. Open the link of the invitation again.')
-      await tx.prisma.invitation.updateMany({
+      const [accepted] = await tx.prisma.invitation.updateManyAndReturn({
         where: { tenantId: ctx.tenant, id },
         data: { userId: user.id },
+        select: { invitedBy: true },
       })
+      if (organizationId)
+        await addMember(tx, userCtx, {
+          organizationId,
+          userId: user.id,
+          joinedVia: 'invitation',
+          addedBy: accepted?.invitedBy ?? null,
+        })
       if (!isCreated) await addRoles(tx, userCtx, user.id, roles)
       await recordEvents(tx, userCtx, [
         createEvent('invitation.accepted', { userId: user.id, invitationId: id }),
       ])
-      const accepted = { userId: user.id, clientId }
-      if (!isCreated) return { ...accepted, signedIn: null }
+      const entered = { userId: user.id, clientId }
+      if (!isCreated) return { ...entered, signedIn: null }
       const { session, token } = await signInByAddress(
         tx,
         userCtx,
@@ -105,7 +117,7 @@ export async function acceptInvitation(
         now,
       )
       const enrollmentToken = await createProvenEnrollment(tx, userCtx, user.id, now)
-      return { ...accepted, signedIn: { sessionId: session.id, token, enrollmentToken } }
+      return { ...entered, signedIn: { sessionId: session.id, token, enrollmentToken } }
     },
     now,
   )

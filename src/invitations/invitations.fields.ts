@@ -1,11 +1,18 @@
 import * as z from 'zod'
+import { readIdPrefix } from '../core/crypto.ts'
 import { INVITATION_LIFETIME_SECONDS } from '../model/sign-up.ts'
 import { emailAddress } from '../schema/address-shapes.ts'
 import { defineEnum } from '../schema/enums.ts'
 import { textIn } from '../schema/formats.ts'
 import { integer, optional, text } from '../schema/input-shapes.ts'
 import { languageTag } from '../schema/language-tag.ts'
-import { asId, clientIdShape, createIdShape, instantShape } from '../schema/response-shapes.ts'
+import {
+  asId,
+  clientIdShape,
+  createIdPattern,
+  createIdShape,
+  instantShape,
+} from '../schema/response-shapes.ts'
 import { ROLE } from '../schema/roles.ts'
 
 const { min, max, standard } = INVITATION_LIFETIME_SECONDS
@@ -41,6 +48,20 @@ export const InvitationCreate = z
           example: ['support'],
         }),
       locale: optional(languageTag),
+      organizationId: optional(
+        asId(
+          text(200)
+            .refine(
+              (id) => readIdPrefix(id) === 'organization',
+              'is not an id that starts with organization_',
+            )
+            .meta({ pattern: createIdPattern('organization') }),
+        ),
+      ).meta({
+        description:
+          'Organization whose member the user becomes on acceptance. Requires scope organizations:write.',
+        example: 'organization_01k7r3m8wxe4gbr5v2c9t6hznq',
+      }),
       clientId: optional(asId(text(2000))).meta({
         description: 'Id of the client that the person continues to.',
         example: 'client_01k7r3m8wxe4gbr5v2c9t6hznq',
@@ -80,6 +101,7 @@ export const InvitationShape = z
     note: z.string().nullable(),
     roles: z.array(ROLE.shape).meta({ example: ['support'] }),
     locale: textIn('language-tag').nullable(),
+    organizationId: createIdShape('organization').nullable().meta({ example: null }),
     clientId: clientIdShape.nullable(),
     status: INVITATION_STATUS.shape.meta({
       description: 'pending, accepted, revoked or expired.',

@@ -7,7 +7,7 @@ import { takeInvitation } from '../coordination/person-budgets.ts'
 import { newId, randomToken, readIdPrefix, sha256 } from '../core/crypto.ts'
 import { env } from '../core/env.ts'
 import { Conflict, NotFound, RateLimited } from '../core/errors.ts'
-import { getRoleScopes } from '../core/scopes.ts'
+import { getRoleScopes, type Scope } from '../core/scopes.ts'
 import { addSeconds } from '../core/time.ts'
 import type { Db } from '../database/handle.ts'
 import { listInOrder } from '../database/page-query.ts'
@@ -19,6 +19,8 @@ import { recordEvents } from '../events/log.ts'
 import type { Invitation as InvitationModel } from '../generated/prisma/client.ts'
 import { localizeClient } from '../languages/localize-client.ts'
 import { INVITATION_LIFETIME_SECONDS } from '../model/sign-up.ts'
+import { getCallerId } from '../organizations/memberships.ts'
+import { getOrganization } from '../organizations/organizations.ts'
 import { toEmailKey } from '../schema/address-keys.ts'
 import { parseInput } from '../schema/input-shapes.ts'
 import type { Page, PageArgs } from '../schema/page.ts'
@@ -29,7 +31,13 @@ export type InvitationRow = Omit<InvitationModel, keyof typeof HIDDEN_COLUMNS>
 export type Invitation = Omit<InvitationRow, 'revoked' | 'inviterName'> & { status: InvitationStatus }
 
 /** Columns that no caller receives. */
-export const HIDDEN_COLUMNS = { tenantId: true, tokenHash: true, emailKey: true, sendCount: true } as const
+export const HIDDEN_COLUMNS = {
+  tenantId: true,
+  tokenHash: true,
+  emailKey: true,
+  sendCount: true,
+  invitedBy: true,
+} as const
 
 /** Seconds between two messages of an invitation. */
 const RETRY_SECONDS = 30
@@ -89,7 +97,7 @@ export async function deliverInvitation(ctx: Ctx, invitation: InvitationRow, uri
 
 /** What is stored of an invitation, besides what follows from it. */
 type NewInvitation = Pick<InvitationModel, 'email' | 'roles' | 'inviterName'> &
-  Partial<Pick<InvitationModel, 'name' | 'note' | 'locale' | 'clientId'>> & {
+  Partial<Pick<InvitationModel, 'name' | 'note' | 'locale' | 'clientId' | 'organizationId'>> & {
     expiresInSeconds?: number | null | undefined
   }
 
@@ -115,6 +123,7 @@ export async function insertInvitation(
       tokenHash: sha256(token),
       email: email.normalize('NFC'),
       emailKey: toRecipient(email),
+      invitedBy: getCallerId(ctx),
       roles,
       sentAt: now,
       expiresAt: addSeconds(now, lifetimeSeconds),
@@ -123,15 +132,30 @@ export async function insertInvitation(
     omit: HIDDEN_COLUMNS,
   })
   await recordEvents(tx, ctx, [
-    createEvent('invitation.created', { invitationId: invitation.id }, { roles: roles.join(' ') }),
+    createEvent(
+      'invitation.created',
+      { invitationId: invitation.id, organizationId: given.organizationId },
+      { roles: roles.join(' ') },
+    ),
   ])
   return { invitation, uri: buildInvitationUri(ctx.tenant, token) }
 }
+
+/** The scopes that a caller needs for what an invitation gives. */
+const listGivenScopes = ({
+  roles,
+  organizationId,
+}: Pick<NewInvitation, 'roles' | 'organizationId'>): Scope[] => [
+  ...getRoleScopes(roles),
+  ...(organizationId ? (['organizations:write'] as const) : []),
+]
 
 /** Stores an invitation with its event; returns the link, which is not stored. */
 async function storeInvitation(ctx: Ctx, input: unknown, now: Date) {
   const given = parseInput(InvitationCreate, input)
   requireGrantableRoles(ctx, given.roles)
+  requireNoEscalation(ctx, listGivenScopes(given))
+  if (given.organizationId) await getOrganization(ctx, given.organizationId)
   const clientId = given.clientId ?? null
   if (clientId !== null && !(await findClient(ctx.tenant, clientId))) throw new NotFound('client')
   const inviterName = await findInviterName(ctx)
@@ -222,7 +246,7 @@ export async function resendInvitation(
 ): Promise<Invitation> {
   const { expiresInSeconds } = parseInput(InvitationResend, input === undefined ? {} : input)
   const former = await getInvitation(ctx, id)
-  requireNoEscalation(ctx, getRoleScopes(former.roles))
+  requireNoEscalation(ctx, listGivenScopes(former))
   requireOpen(former)
   const token = randomToken()
   const inviterName = await findInviterName(ctx)
@@ -271,7 +295,7 @@ export async function resendInvitation(
  */
 export async function revokeInvitation(ctx: Ctx, id: string): Promise<{ revokedInvitationId: string }> {
   const former = await getInvitation(ctx, id)
-  requireNoEscalation(ctx, getRoleScopes(former.roles))
+  requireNoEscalation(ctx, listGivenScopes(former))
   const isRevoked = await ctx.db.transaction(async (tx) => {
     const { count } = await tx.prisma.invitation.updateMany({
       where: toOpen(ctx, id),

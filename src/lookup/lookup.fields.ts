@@ -17,6 +17,8 @@ const KINDS = {
   'registration-token': { scope: 'clients:read', description: 'A registration token.' },
   invitation: { scope: 'users:read', description: 'An invitation.' },
   'api-key': { scope: 'api_keys:read', description: 'An API key.' },
+  organization: { scope: 'organizations:read', description: 'An organization.' },
+  membership: { scope: 'organizations:read', description: 'A membership in an organization.' },
   'signing-key': { scope: 'tenant:read', description: 'A signing key; `id` is its kid.' },
   tenant: {
     scope: 'tenant:read',
@@ -59,6 +61,7 @@ const { shape: matchedBy } = defineEnum('LookupMember', 'The member by which a t
   id: 'By its id.',
   email: 'By its e-mail address.',
   phoneNumber: 'By its phone number.',
+  slug: 'By its slug.',
   externalId: 'By its id in the system that it was imported from.',
   callbacks: 'By one of its redirect URIs.',
   clientUri: 'By its home page.',
@@ -83,7 +86,7 @@ export const LookupInput = z.strictObject({
     .meta({
       pattern: '\\S',
       description:
-        'An id, an e-mail address, a phone number, an IP address, the id of a request, a client id or a URL.',
+        'An id, an e-mail address, a phone number, an IP address, the id of a request, a client id, the slug of an organization or a URL.',
       example: 'ada@example.com',
     }),
 })

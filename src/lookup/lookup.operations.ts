@@ -26,6 +26,8 @@ const NODE_KINDS: Partial<Record<LookupKind, Kind>> = {
   'registration-token': 'regtoken',
   invitation: 'invitation',
   'api-key': 'apikey',
+  organization: 'organization',
+  membership: 'membership',
   'signing-key': 'key',
   tenant: 'tenant',
 }

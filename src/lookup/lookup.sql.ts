@@ -31,6 +31,8 @@ const SOURCES = {
   'registration-token': { table: 'RegistrationToken', name: 'o."note"' },
   invitation: { table: 'Invitation', name: 'COALESCE(o."name", o."email")', userId: 'o."userId"' },
   'api-key': { table: 'ApiKey', name: 'o."name"', userId: 'o."userId"' },
+  organization: { table: 'Organization', name: 'o."name"' },
+  membership: { table: 'Membership', userId: 'o."userId"' },
   'signing-key': { table: 'SigningKey' },
 } satisfies Partial<Record<LookupKind, Source>>
 type StoredKind = keyof typeof SOURCES
@@ -45,6 +47,8 @@ export const KINDS_BY_PREFIX: Partial<Record<IdPrefix, StoredKind>> = {
   regtoken: 'registration-token',
   invitation: 'invitation',
   apikey: 'api-key',
+  organization: 'organization',
+  membership: 'membership',
 }
 
 /** A condition by which objects are found. */
@@ -52,6 +56,7 @@ export type Search =
   | { kind: StoredKind; by: 'id' | 'externalId'; value: string }
   | { kind: 'user'; by: 'email' | 'phoneNumber'; value: string }
   | { kind: 'invitation'; by: 'email'; value: string }
+  | { kind: 'organization'; by: 'slug'; value: string }
   | { kind: 'session'; by: 'lastSeenIp'; value: string }
   | { kind: 'client'; by: 'url'; value: string; origin: string | null }
   | { kind: 'tenant'; by: 'id'; value: string }

@@ -43,13 +43,16 @@ export function listSearches(text: string): Searches {
       objects: [{ kind: 'session', by: 'lastSeenIp', value: ip }],
       log: [{ kind: 'ip-address', by: 'ip', value: ip }],
     }
-  const imported: Search = { kind: 'user', by: 'externalId', value: text }
+  const imported: Search[] = [
+    { kind: 'user', by: 'externalId', value: text },
+    { kind: 'organization', by: 'externalId', value: text },
+  ]
   if (URL_SYNTAX.test(text) && URL.canParse(text)) {
     const { origin } = new URL(text)
     return {
       objects: [
         { kind: 'client', by: 'url', value: text, origin: origin === 'null' ? null : origin },
-        imported,
+        ...imported,
       ],
       log: [],
     }
@@ -65,20 +68,21 @@ export function listSearches(text: string): Searches {
               { kind: 'user', by: 'email', value: key },
               { kind: 'invitation', by: 'email', value: key },
             ] as const)),
-        imported,
+        ...imported,
       ],
       log,
     }
   const phoneNumber = toPhoneNumberKey(text)
   const objects: Search[] =
     phoneNumber === null ? [] : [{ kind: 'user', by: 'phoneNumber', value: phoneNumber }]
-  objects.push(imported)
+  objects.push(...imported)
   if (!isClientId(text)) return { objects, log }
   return {
     objects: [
       ...(['client', 'identity-provider', 'tenant', 'signing-key'] as const).map(
         (kind): Search => ({ kind, by: 'id', value: text }),
       ),
+      { kind: 'organization', by: 'slug', value: text },
       ...objects,
     ],
     log: [

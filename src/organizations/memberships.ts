@@ -41,8 +41,8 @@ export async function addMember(
   return membership
 }
 
-/** The user or the client who calls, as a membership has it. */
-const getCallerId = ({ actor }: Ctx): string | null =>
+/** The user or the client who calls, as memberships and invitations have it. */
+export const getCallerId = ({ actor }: Ctx): string | null =>
   actor.kind === 'user' ? actor.userId : actor.kind === 'client' ? actor.clientId : null
 
 /**

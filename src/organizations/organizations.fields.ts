@@ -4,7 +4,8 @@ import { expectedUpdatedAt } from '../schema/expected-updated-at.ts'
 import { listExamples, mapShapes, requiredField, standardField, textField } from '../schema/fields.ts'
 import { color } from '../schema/formats.ts'
 import { createImageUrl } from '../schema/image-shapes.ts'
-import { metadata, requiredText, text } from '../schema/input-shapes.ts'
+import { metadata, requiredText, searchText, text } from '../schema/input-shapes.ts'
+import { defineFilter, defineOrder, type Given } from '../schema/lists.ts'
 import { CANNOT_BE_CHANGED, isUnchanged, SET_BY_SERVICE } from '../schema/response-only.ts'
 import { createIdShape, instantShape, jsonObjectShape } from '../schema/response-shapes.ts'
 import { slugText } from '../schema/slug.ts'
@@ -22,6 +23,33 @@ type OrganizationField = keyof typeof ORGANIZATION_FIELDS
 export const ORGANIZATION_FIELD_NAMES = Object.keys(ORGANIZATION_FIELDS) as OrganizationField[]
 
 const META = { model: 'Organization', samples: listExamples(ORGANIZATION_FIELDS) }
+
+/** Which organizations a list is about. */
+export const ORGANIZATION_FILTER = defineFilter({
+  search: {
+    shape: searchText,
+    column: null,
+    description: 'Prefixes of words of the name or of the slug, independent of case and accents.',
+    example: 'acm',
+  },
+  externalId: {
+    shape: requiredText(255),
+    description: 'Identifier in the system that it was imported from.',
+  },
+})
+export type OrganizationFilter = Given<typeof ORGANIZATION_FILTER.members>
+
+/** What organizations can be ordered by, besides the order of their ids, which is that of creation. */
+export const ORGANIZATION_ORDER = defineOrder(
+  'Organization',
+  { name: 'Name, ignoring case and accents.' },
+  {
+    description: 'How organizations are ordered.',
+    fields: 'Fields by which organizations can be ordered.',
+    field: 'The field of the order. Default: for a search the matched word, otherwise the id.',
+  },
+)
+export type OrganizationOrder = (typeof ORGANIZATION_ORDER.by.fields)[number]
 
 /** Input of createOrganization. */
 export const OrganizationCreate = z

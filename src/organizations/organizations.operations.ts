@@ -16,6 +16,8 @@ import {
   listUserOrganizations,
 } from './memberships.ts'
 import {
+  ORGANIZATION_FILTER,
+  ORGANIZATION_ORDER,
   OrganizationCreate,
   OrganizationPatch,
   OrganizationShape,
@@ -52,8 +54,10 @@ export const organizationOperations: readonly RestRoute[] = [
   }),
   ...defineList({
     name: 'listOrganizations',
-    summary: 'The organizations of the tenant, oldest first.',
+    summary: 'The organizations of the tenant, by default oldest first.',
     resource: ORGANIZATION,
+    filter: ORGANIZATION_FILTER,
+    order: ORGANIZATION_ORDER,
     path: '/organizations',
     run: listOrganizations,
   }),

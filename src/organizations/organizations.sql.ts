@@ -13,6 +13,12 @@ const LOCK_ORGANIZATION = declareRowLock(
 export const lockOrganization = (tx: Tx, id: string): Promise<Organization | null> =>
   tx.one(LOCK_ORGANIZATION, { id })
 
+const SHARE_ORGANIZATION = declareRowLock('Organization', ['id'], 'FOR SHARE')
+
+/** Keeps an organization from being deleted until the transaction ends. False when there is none. */
+export const shareOrganization = async (tx: Tx, id: string): Promise<boolean> =>
+  (await tx.one(SHARE_ORGANIZATION, { id })) !== null
+
 // In the order of an index, from where the last batch ended: deleted entries are still in the index.
 const DELETE_MEMBERSHIPS = statement({
   takes: { organizationId: 'text', after: 'text', limit: 'int' },

@@ -1,17 +1,24 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Ctx } from '../context/context.ts'
-import { newId, readIdPrefix } from '../core/crypto.ts'
-import { NotFound } from '../core/errors.ts'
-import { listInOrder } from '../database/page-query.ts'
+import { newId, readIdPrefix, sha256Base64url } from '../core/crypto.ts'
+import { InvalidInput, NotFound } from '../core/errors.ts'
+import { toCursorKey } from '../database/keyset.ts'
 import { createEvent } from '../events/create-event.ts'
 import { recordEvents } from '../events/log.ts'
 import type { Organization, Prisma } from '../generated/prisma/client.ts'
 import { assertExpectedUpdatedAt, moveForward } from '../schema/expected-updated-at.ts'
 import { parseInput } from '../schema/input-shapes.ts'
-import type { Page, PageArgs } from '../schema/page.ts'
+import { type ListArgs, type Page, parseListArgs, parsePaging, toPage } from '../schema/page.ts'
+import {
+  countOrganizations,
+  type ListedOrganization,
+  selectOrganizationPage,
+} from './organization-list.sql.ts'
 import {
   createOrganizationPatch,
   ORGANIZATION_FIELD_NAMES,
+  ORGANIZATION_FILTER,
+  ORGANIZATION_ORDER,
   OrganizationCreate,
   SlugLookup,
 } from './organizations.fields.ts'
@@ -56,17 +63,30 @@ export async function getOrganizationBySlug(ctx: Ctx, given: unknown): Promise<O
 /** What cursors of the list of organizations are bound to. */
 export const toOrganizationListName = (tenant: string): string => `${tenant}:organizations`
 
-/** Lists the organizations, oldest first: one statement, and one more for totalSize. Throws InvalidInput. */
-export function listOrganizations(ctx: Ctx, args: PageArgs): Promise<Page<Organization>> {
-  const { tenant: tenantId } = ctx
-  const { organization } = ctx.db.prisma
-  return listInOrder(ctx, args, {
-    name: toOrganizationListName(ctx.tenant),
-    column: 'id',
-    read: (page) => organization.findMany({ ...page, where: { tenantId, ...page.where } }),
-    countAll: () => organization.count({ where: { tenantId } }),
+/**
+ * Lists the organizations: by default oldest first, those of a search by the matched word. One statement, and one more for
+ * totalSize. Throws InvalidInput.
+ */
+export async function listOrganizations(ctx: Ctx, args: ListArgs): Promise<Page<Organization>> {
+  const { filter, orderBy, descending } = parseListArgs(args, ORGANIZATION_FILTER, ORGANIZATION_ORDER)
+  if (filter.search !== undefined && (orderBy !== null || descending))
+    throw new InvalidInput([
+      {
+        field: orderBy === null ? 'direction' : 'orderBy',
+        description: 'cannot be combined with search; it has an order of its own',
+      },
+    ])
+  const queryKey = JSON.stringify([filter, orderBy, descending])
+  const name = `${toOrganizationListName(ctx.tenant)}${queryKey === PLAIN_QUERY ? '' : `:${sha256Base64url(queryKey)}`}`
+  const paging = parsePaging(ctx, args, name)
+  const rows = await selectOrganizationPage(ctx.db, { filter, order: orderBy, descending }, paging)
+  return toPage<Organization>(paging, rows, {
+    name,
+    toKey: (row) => toCursorKey(row as ListedOrganization),
+    countAll: () => countOrganizations(ctx.db, filter),
   })
 }
+const PLAIN_QUERY = JSON.stringify([{}, null, false])
 
 /**
  * Changes an organization: omitted fields are unchanged, null and, for text, '' unset. A change that changes nothing

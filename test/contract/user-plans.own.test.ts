@@ -57,6 +57,15 @@ async function fillUsers(admin: pg.Client, tenant: string, users: number): Promi
      SELECT $1, 'idpuser_' || "id", "id", 'acme', "id" FROM "User" WHERE "tenantId" = $1 AND ("hasCredential" OR $2)`,
     [tenant, users < USERS],
   )
+  await admin.query(
+    `INSERT INTO "Organization" ("tenantId", "id", "slug", "name") VALUES ($1, 'organization_1', 'acme', 'Acme')`,
+    [tenant],
+  )
+  await admin.query(
+    `INSERT INTO "Membership" ("tenantId", "id", "organizationId", "userId", "joinedVia")
+     SELECT $1, 'membership_' || "id", 'organization_1', "id", 'import' FROM "User" WHERE "tenantId" = $1 AND ("hasCredential" OR $2)`,
+    [tenant, users < USERS],
+  )
 }
 
 /**
@@ -76,6 +85,7 @@ const SAMPLES: Record<UserFilterMember, object[]> = {
   ],
   role: [{ role: 'support' }],
   idpId: [{ idpId: 'acme' }],
+  organizationId: [{ organizationId: 'organization_1' }],
   createdAt: [
     { createdAt: { gte: '2026-01-02T00:00:00Z' } },
     { createdAt: { gte: '2026-01-02T00:00:00Z', lt: '2026-06-01T00:00:00Z' } },
@@ -133,6 +143,7 @@ const LOOKUPS = [
   'User_pkey',
   'UserTerm_tenantId_userId_term_idx',
   'IdpUser_user_idp_key',
+  'Membership_user_key',
   'IdpUser_tenantId_idpId_userId_idx',
 ]
 
@@ -199,7 +210,7 @@ async function planList(admin: pg.Client, { list }: Case, work: () => Promise<un
 
 /** `test` with the context of a tenant with many users. */
 const test = base.extend('users', { scope: 'file' }, async ({ admin }): Promise<Ctx> => {
-  const tables = ['User', 'UserTerm', 'IdpUser']
+  const tables = ['User', 'UserTerm', 'IdpUser', 'Membership']
   for (const table of tables) await admin.query(`ALTER TABLE "${table}" SET (autovacuum_enabled = false)`)
   for (let other = 0; other < OTHER_TENANTS; other += 1)
     await fillUsers(admin, await newTenant(), USERS / OTHER_TENANTS)

@@ -38,13 +38,14 @@ describe('a listed event', () => {
       deviceId: null,
       userId: world.userId,
       sessionId: null,
+      organizationId: null,
       subjectIds: [world.userId],
       changedFields: expect.arrayContaining(['email', 'nickname']),
       detail: null,
     })
     expect(JSON.stringify(updated)).not.toContain('Countess')
     const { nodes } = await graphqlEvents({ filter: { types: ['user.updated'] } })
-    const { userId: _, sessionId: __, ...shared } = updated
+    const { userId: _, sessionId: __, organizationId: ___, ...shared } = updated
     expect(nodes).toEqual([{ __typename: 'AuditEvent', ...shared }])
   })
 

@@ -1,5 +1,8 @@
 import { describe, expect } from 'vitest'
+import type { Scope } from '../../src/core/scopes.ts'
 import { createInvitation, resendInvitation, revokeInvitation } from '../../src/invitations/invitations.ts'
+import { listUserMemberships } from '../../src/organizations/memberships.ts'
+import { createOrganization, deleteOrganization } from '../../src/organizations/organizations.ts'
 import { updateSettings } from '../../src/tenants/settings.ts'
 import { createUser, lockUser } from '../../src/users/users.ts'
 import { ctxFor, newTenant } from '../support/actors.ts'
@@ -48,6 +51,42 @@ describe('an invitation', () => {
       ['session.started', { kind: 'browser', method: 'passcode' }, true],
       ['credential.enrollment_created', { channel: null }, true],
     ])
+  })
+
+  test('to an organization makes the person a member, once, and needs the scope to do so', async ({
+    ctx,
+    browser,
+    guest,
+    invite,
+    linkFor,
+    openLink,
+    findUsers,
+  }) => {
+    const organization = await createOrganization(ctx, { name: 'Acme', slug: 'invited' })
+    const organizationId = organization.id
+    const limited = { ...ctx, scopes: new Set<Scope>(['users:read', 'users:write']) }
+    await expect(createInvitation(limited, { email: guest, organizationId })).rejects.toThrow(
+      'organizations:write',
+    )
+    const { id } = await invite({ organizationId })
+    await expect(resendInvitation(limited, id, {})).rejects.toThrow('organizations:write')
+    await browser.submit(await openLink(await linkFor(guest)), ADA)
+    const [user] = await findUsers(guest)
+    const { rows } = await listUserMemberships(ctx, user?.id ?? '', {})
+    expect(rows).toMatchObject([
+      {
+        organizationId,
+        joinedVia: 'invitation',
+        addedBy: ctx.actor.kind === 'client' ? ctx.actor.clientId : null,
+      },
+    ])
+  })
+
+  test('to an organization ends with it', async ({ ctx, guest, invite, linkFor, openLink }) => {
+    const { id } = await createOrganization(ctx, { name: 'Gone', slug: 'gone' })
+    await invite({ organizationId: id })
+    await deleteOrganization(ctx, id)
+    expect((await openLink(await linkFor(guest))).html).toContain(GONE)
   })
 
   test('changes nothing when its link is opened, as mail programs do', async ({

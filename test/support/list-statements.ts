@@ -6,6 +6,10 @@ import type { EventFilter } from '../../src/events/list.fields.ts'
 import { buildEventPageStatement, type EventQuery } from '../../src/events/list.sql.ts'
 import { matchesStatement } from '../../src/lookup/lookup.sql.ts'
 import { listSearches } from '../../src/lookup/lookup.ts'
+import {
+  organizationCountStatement,
+  organizationPageStatement,
+} from '../../src/organizations/organization-list.sql.ts'
 import type { Paging } from '../../src/schema/page.ts'
 import type { SessionFilter } from '../../src/sessions/session-list.fields.ts'
 import { sessionCountStatement, sessionPageStatement } from '../../src/sessions/session-list.sql.ts'
@@ -55,6 +59,19 @@ function* tenantStatements() {
   }
 }
 
+function* organizationStatements() {
+  for (const query of [
+    { filter: {} },
+    { filter: {}, order: 'name' },
+    { filter: { externalId: 'crm-1' } },
+    { filter: { search: 'acme inc' } },
+  ] as const) {
+    yield organizationCountStatement(TENANT, query.filter)
+    for (const paging of PAGINGS)
+      yield organizationPageStatement(TENANT, { order: null, descending: false, ...query }, paging)
+  }
+}
+
 function* sessionStatements() {
   const values = {
     userId: 'user_1',
@@ -86,6 +103,7 @@ function* userStatements() {
     phoneNumberVerified: true,
     hasCredential: true,
     idpId: 'acme',
+    organizationId: 'organization_1',
     createdAt: { gte: instant },
     updatedAt: { lt: instant },
     lastSeenAt: { gte: instant, lt: instant },
@@ -119,6 +137,7 @@ function* eventStatements() {
     { subjectId: newId('user') },
     { subjectId: newId('session') },
     { subjectId: newId('grant') },
+    { organizationId: newId('organization') },
     { actorId: newId('user') },
     { actorId: newId('client') },
     { requestId: 'request' },
@@ -158,6 +177,7 @@ export function listVariants(): BoundStatement[] {
   const all: BoundStatement[] = [
     ...clientStatements(),
     ...tenantStatements(),
+    ...organizationStatements(),
     ...sessionStatements(),
     ...userStatements(),
     ...eventStatements(),

@@ -60,6 +60,13 @@ export const USER_FILTER = defineFilter(
       scope: 'idps:read',
       description: 'Linked with this identity provider.',
     },
+    organizationId: {
+      shape: asId(requiredText(200)),
+      column: null,
+      scope: 'organizations:read',
+      description: 'Member of this organization.',
+      example: 'organization_01k7r3m8wxe4gbr5v2c9t6hznq',
+    },
     createdAt: { shape: timeRange, description: 'Created in this time.' },
     updatedAt: { shape: timeRange, description: 'Last changed in this time.' },
     lastSeenAt: { shape: timeRange, description: 'Last active in this time.' },

@@ -1,9 +1,9 @@
 import { buildFilterConditions } from '../../database/filter-conditions.ts'
 import type { BindParameter } from '../../database/keyset.ts'
+import { buildHasTermSql, LAST_CHARACTER, type TermTable } from '../../database/term-lists.ts'
 import { USER_FILTER, type UserFilter, type UserFilterMember } from './user-filter.fields.ts'
 
-/** Behind every text that begins with what stands before it, as terms collate "C". */
-const LAST_CHARACTER = '\u{10ffff}'
+export const USER_TERMS: TermTable = { table: 'UserTerm', id: 'userId' }
 
 /** Words with dots between them, as a domain has. */
 const DOTTED_WORDS = /^[\p{L}\p{N}-]+(?:\.[\p{L}\p{N}-]+)+$/u
@@ -26,13 +26,6 @@ export const TERM_RANGES = {
     `SELECT term AS "low", term || '${LAST_CHARACTER}' AS "high"
      FROM jsonb_each(${bind(JSON.stringify(appMetadata))}::jsonb) path, metadata_term(path.key, path.value) term`,
 }
-
-/**
- * Whether a user has a term of a range: one look into the index. OFFSET keeps the planner from making a join
- * of it.
- */
-export const buildHasTermSql = (userId: string, low: string, high: string): string =>
-  `EXISTS (SELECT FROM "UserTerm" s WHERE s."tenantId" = $1 AND s."userId" = ${userId} AND s."term" >= ${low} AND s."term" < ${high} OFFSET 0)`
 
 /** Conditions on u for those of the members that are about its columns. */
 export const buildColumnConditions = (
@@ -66,11 +59,16 @@ export function buildResidualConditions(
       : [`(SELECT ${columns.join(' AND ')} FROM "User" u WHERE u."tenantId" = $1 AND u."id" = ${userId})`]),
     ...kinds.map(
       (kind) =>
-        `(SELECT bool_and(${buildHasTermSql(userId, 'w."low"', 'w."high"')}) FROM (${TERM_RANGES[kind](filter, bind)}) w)`,
+        `(SELECT bool_and(${buildHasTermSql(USER_TERMS, userId, 'w."low"', 'w."high"')}) FROM (${TERM_RANGES[kind](filter, bind)}) w)`,
     ),
     ...(members.includes('idpId') && filter.idpId !== undefined
       ? [
           `EXISTS (SELECT FROM "IdpUser" l WHERE l."tenantId" = $1 AND l."userId" = ${userId} AND l."idpId" = ${bind(filter.idpId)}::text OFFSET 0)`,
+        ]
+      : []),
+    ...(members.includes('organizationId') && filter.organizationId !== undefined
+      ? [
+          `EXISTS (SELECT FROM "Membership" m WHERE m."tenantId" = $1 AND m."organizationId" = ${bind(filter.organizationId)}::text AND m."userId" = ${userId} OFFSET 0)`,
         ]
       : []),
   ]

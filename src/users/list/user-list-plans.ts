@@ -69,6 +69,7 @@ export const USER_LISTS: readonly UserList[] = [
   { by: FLAG_MEMBERS, order: 'id', orderBy: [], combinable: FLAG_MEMBERS, indexes: ['User_flags_idx'] },
   { by: ['role'], order: 'id', orderBy: [], combinable: [], indexes: ['User_roles_idx'] },
   { by: ['idpId'], order: 'id', orderBy: [], combinable: [], indexes: ['IdpUser_tenantId_idpId_userId_idx'] },
+  { by: ['organizationId'], order: 'id', orderBy: [], combinable: [], indexes: ['Membership_user_key'] },
   { by: ['appMetadata'], order: 'id', orderBy: [], combinable: [], indexes: ['UserTerm_pkey'] },
   createFullList('id', 'User_pkey'),
   createFullList('createdAt', 'User_tenantId_createdAt_id_idx'),

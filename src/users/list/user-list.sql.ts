@@ -21,7 +21,7 @@ import type { CursorKey, Paging } from '../../schema/page.ts'
 import { MAX_SORTED, type UserFilter } from './user-filter.fields.ts'
 import { buildColumnConditions, buildResidualConditions } from './user-list-conditions.sql.ts'
 import { FLAG_MEMBERS, type UserList, type UserListOrder } from './user-list-plans.ts'
-import { buildSortedSearchDriver, buildTermDriver, type ListDriver } from './user-list-terms.sql.ts'
+import { buildSortedSearchDriver, buildUserTermDriver, type ListDriver } from './user-list-terms.sql.ts'
 import { buildPageByRanges } from './user-ranges.sql.ts'
 
 /** A valid filter, its list of USER_LISTS, and the direction. */
@@ -76,6 +76,16 @@ const buildLinkDriver = ({ idpId }: UserFilter, bind: BindParameter): ListDriver
   source: { from: '"IdpUser" l', where: `l."tenantId" = $1 AND l."idpId" = ${bind(idpId)}::text` },
 })
 
+const buildMemberDriver = ({ organizationId }: UserFilter, bind: BindParameter): ListDriver => ({
+  isUser: false,
+  ctes: [],
+  order: { value: null, id: 'm."userId"' },
+  source: {
+    from: '"Membership" m',
+    where: `m."tenantId" = $1 AND m."organizationId" = ${bind(organizationId)}::text`,
+  },
+})
+
 /** The source of a list; `paging` is null for its count. */
 function selectDriver(
   { list, filter, descending }: UserListQuery,
@@ -92,9 +102,11 @@ function selectDriver(
       case 'appMetadata':
         return lead === 'search' && list.order !== 'word' && paging
           ? buildSortedSearchDriver(filter, KEYSET_ORDERS[list.order], bind)
-          : buildTermDriver(lead, filter, paging, bind)
+          : buildUserTermDriver(lead, filter, paging, bind)
       case 'idpId':
         return buildLinkDriver(filter, bind)
+      case 'organizationId':
+        return buildMemberDriver(filter, bind)
       case 'createdAt':
       case 'updatedAt':
       case 'lastSeenAt':
