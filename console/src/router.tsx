@@ -61,6 +61,25 @@ const invitations = createRoute({
   ),
 })
 
+const organizations = createRoute({
+  getParentRoute: () => root,
+  path: '/organizations',
+  validateSearch: readTexts,
+  component: lazyRouteComponent(
+    () => import('./screens/organizations/organizations-screen.tsx'),
+    'OrganizationsScreen',
+  ),
+})
+
+const organization = createRoute({
+  getParentRoute: () => root,
+  path: '/organizations/$organizationId',
+  component: lazyRouteComponent(
+    () => import('./screens/organizations/organization-screen.tsx'),
+    'OrganizationScreen',
+  ),
+})
+
 const roles = createRoute({
   getParentRoute: () => root,
   path: '/roles',
@@ -181,6 +200,8 @@ export const router = createRouter({
     user,
     sessions,
     invitations,
+    organizations,
+    organization,
     roles,
     applications,
     newApplication,

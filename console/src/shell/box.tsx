@@ -28,6 +28,8 @@ const KINDS: Record<Exclude<Match['kind'], '%future added value'>, string> = {
   IDP_USER: t('Linked identity'),
   INVITATION: t('Invitation'),
   IP_ADDRESS: t('IP address'),
+  MEMBERSHIP: t('Membership'),
+  ORGANIZATION: t('Organization'),
   REGISTRATION_TOKEN: t('Registration token'),
   REQUEST: t('Request'),
   SESSION: t('Session'),
@@ -46,11 +48,14 @@ function findScreen({ kind, id, userId }: Match): string {
     case 'CREDENTIAL':
     case 'SESSION':
     case 'IDP_USER':
+    case 'MEMBERSHIP':
       return `/users/${encodeURIComponent(userId ?? id)}`
     case 'CLIENT':
       return `/applications/${toPathId(id)}`
     case 'INVITATION':
       return '/invitations'
+    case 'ORGANIZATION':
+      return `/organizations/${encoded}`
     case 'IDENTITY_PROVIDER':
       return `/providers?open=${encoded}`
     case 'SIGNING_KEY':

@@ -19,6 +19,7 @@ const AREAS = [
   { to: '/users', label: t('Users'), scope: 'users:read' },
   { to: '/sessions', label: t('Sessions'), scope: 'sessions:read' },
   { to: '/invitations', label: t('Invitations'), scope: 'users:read' },
+  { to: '/organizations', label: t('Organizations'), scope: 'organizations:read' },
   { to: '/applications', label: t('Applications'), scope: 'clients:read' },
   { to: '/log', label: t('Log'), scope: 'events:read' },
   { to: '/explain', label: t('Explain'), scope: 'users:read' },

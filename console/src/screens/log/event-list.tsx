@@ -40,6 +40,21 @@ export const useEvent = (key: eventList_event$key): eventList_event$data =>
           detail
           subjectIds
         }
+        ... on OrganizationEvent {
+          changedFields
+          detail
+          organizationId
+        }
+        ... on MembershipEvent {
+          changedFields
+          detail
+          organizationId
+          user {
+            id
+            name
+            email
+          }
+        }
         ... on SessionEvent {
           reason
           user {
@@ -53,7 +68,7 @@ export const useEvent = (key: eventList_event$key): eventList_event$data =>
     key,
   )
 
-/** What happened, and to whom, in words. The user that a list is `about` is not named. */
+/** What happened, and to whom, in words. The user or organization that a list is `about` is not named. */
 export function EventFacts({
   event,
   about,
@@ -68,7 +83,8 @@ export function EventFacts({
   const found = event.user ?? actor?.user
   const person = found?.id === about ? undefined : found
   const client = actor?.client
-  const subjectId = event.subjectIds?.find((id) => id !== found?.id && id !== about && id !== client?.id)
+  const subjectIds = event.subjectIds ?? (event.organizationId ? [event.organizationId] : [])
+  const subjectId = subjectIds.find((id) => id !== found?.id && id !== about && id !== client?.id)
   const items: ReactNode[] = [
     person && (
       <Link to="/users/$userId" params={{ userId: person.id }}>
@@ -134,6 +150,10 @@ function EventItem({ event: key, about }: { event: eventList_event$key; about: s
 const Subject = ({ id }: { id: string }) =>
   id.startsWith('user_') ? (
     <Link to="/users/$userId" params={{ userId: id }}>
+      {id}
+    </Link>
+  ) : id.startsWith('organization_') ? (
+    <Link to="/organizations/$organizationId" params={{ organizationId: id }}>
       {id}
     </Link>
   ) : (

@@ -77,6 +77,16 @@ const KINDS: Record<string, { label: string; types: readonly EventType[] }> = {
       'INVITATION_REVOKED',
     ],
   },
+  organizations: {
+    label: t('Organizations'),
+    types: [
+      'ORGANIZATION_CREATED',
+      'ORGANIZATION_UPDATED',
+      'ORGANIZATION_DELETED',
+      'MEMBERSHIP_CREATED',
+      'MEMBERSHIP_DELETED',
+    ],
+  },
   settings: {
     label: t('Settings and keys'),
     types: ['TENANT_UPDATED', 'TENANT_CREATED', 'TENANT_DELETED', 'KEY_ROTATED'],

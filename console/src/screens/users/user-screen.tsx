@@ -26,6 +26,7 @@ import { SIGN_IN_EVENTS, UserEvents } from './user-events.tsx'
 import { UserFacts } from './user-facts.tsx'
 import { UserLimits } from './user-limits.tsx'
 import { UserLinks } from './user-links.tsx'
+import { UserOrganizations } from './user-organizations.tsx'
 import { UserProfile } from './user-profile.tsx'
 import { UserSessions } from './user-sessions.tsx'
 
@@ -71,6 +72,7 @@ export function UserScreen() {
           ... @include(if: $overview) @alias(as: "overview") {
             ...userFacts_user
             ...userSessions_user
+            ...userOrganizations_user
           }
           ... @include(if: $profile) @alias(as: "profile") {
             ...userProfile_user
@@ -151,6 +153,7 @@ export function UserScreen() {
           <UserFacts user={user.overview} query={overview} mayChange={mayChange} />
           <div>
             <UserSessions user={user.overview} after={after} mayChange={mayChange} />
+            <UserOrganizations user={user.overview} />
             {overview.recent && (
               <section className="card">
                 <h2>{t('What happened')}</h2>

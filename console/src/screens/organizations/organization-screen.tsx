@@ -1,0 +1,146 @@
+import '../users/users.css'
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
+import { graphql } from 'react-relay/hooks'
+import type { organizationScreenDeleteMutation } from '../../generated/organizationScreenDeleteMutation.graphql.ts'
+import type { organizationScreenQuery } from '../../generated/organizationScreenQuery.graphql.ts'
+import { Avatar } from '../../parts/avatar.tsx'
+import { CopiedText } from '../../parts/copied-text.tsx'
+import { ConfirmedButton } from '../../parts/dialog.tsx'
+import { LiveChanges } from '../../parts/live-changes.tsx'
+import { useProblemMutation } from '../../parts/mutation.ts'
+import { notify } from '../../parts/notices.tsx'
+import { useScreenQuery } from '../../parts/screen-query.ts'
+import { Time } from '../../parts/time.tsx'
+import { useMay } from '../../shell/viewer-scopes.ts'
+import { t } from '../../words/words.ts'
+import { EventList } from '../log/event-list.tsx'
+import { OrganizationMembers } from './organization-members.tsx'
+
+const route = getRouteApi('/organizations/$organizationId')
+
+/** One organization: its facts, its members, and what happened. */
+export function OrganizationScreen() {
+  const { organizationId } = route.useParams()
+  const navigate = useNavigate()
+  const [data, refresh] = useScreenQuery<organizationScreenQuery>(
+    graphql`
+      query organizationScreenQuery($organizationId: ID!) {
+        viewer {
+          eventPosition
+        }
+        organization(id: $organizationId) {
+          id
+          slug
+          name
+          logoUrl
+          externalId
+          metadata
+          updatedAt
+          createdAt
+          ...organizationMembers_organization
+        }
+        recent: events(filter: { organizationId: $organizationId }, direction: DESC, first: 30) {
+          edges {
+            node {
+              id
+              ...eventList_event
+            }
+          }
+        }
+      }
+    `,
+    { organizationId },
+  )
+  const mayFollow = useMay('events:read')
+  const mayWrite = useMay('organizations:write')
+  const deletion = useProblemMutation<organizationScreenDeleteMutation>(graphql`
+    mutation organizationScreenDeleteMutation($organizationId: ID!) {
+      deleteOrganization(input: { organizationId: $organizationId }) {
+        ... on DeleteOrganizationPayload {
+          deletedOrganizationId
+        }
+        ...result_problem @alias(as: "problem") @relay(mask: false)
+      }
+    }
+  `)
+  const { organization, recent } = data
+  if (!organization)
+    return (
+      <div className="outcome">
+        <h1>{t('There is no such organization')}</h1>
+        <p>{t('The organization may have been deleted since.')}</p>
+        <Link to="/organizations" className="button">
+          {t('All organizations')}
+        </Link>
+      </div>
+    )
+  const { name } = organization
+  return (
+    <section className="screen user-screen">
+      {mayFollow && (
+        <LiveChanges subjectId={organizationId} after={data.viewer?.eventPosition} onChange={refresh} />
+      )}
+      <header className="screen-head user-head">
+        <Avatar name={name} picture={organization.logoUrl ?? null} />
+        <div>
+          <h1>{name}</h1>
+          <CopiedText text={organization.id} />
+        </div>
+        {mayWrite && (
+          <div className="actions">
+            <ConfirmedButton
+              label={t('Delete')}
+              title={t('Delete {name}?', { name })}
+              consequence={
+                <p>
+                  {t(
+                    'The organization, its memberships and invitations are deleted. Nothing brings them back. The members stay users.',
+                  )}
+                </p>
+              }
+              name={name}
+              isRunning={deletion.isRunning}
+              problem={deletion.problem}
+              onConfirm={(close) =>
+                deletion.run({ organizationId }, () => {
+                  close()
+                  notify(t('{name} is deleted.', { name }))
+                  void navigate({ to: '/organizations' })
+                })
+              }
+            />
+          </div>
+        )}
+      </header>
+      <div className="columns">
+        <dl className="facts card">
+          <dt>{t('Slug')}</dt>
+          <dd>{organization.slug}</dd>
+          <dt>{t('External id')}</dt>
+          <dd>{organization.externalId ?? <span className="none">{t('none')}</span>}</dd>
+          <dt>{t('Metadata')}</dt>
+          <dd>
+            <code>{JSON.stringify(organization.metadata)}</code>
+          </dd>
+          <dt>{t('Changed')}</dt>
+          <dd>
+            <Time at={organization.updatedAt} />
+          </dd>
+          <dt>{t('Created')}</dt>
+          <dd>
+            <Time at={organization.createdAt} />
+          </dd>
+        </dl>
+        <div>
+          <OrganizationMembers organization={organization} mayWrite={mayWrite} onChange={refresh} />
+          {recent && (
+            <section className="card">
+              <h2>{t('What happened')}</h2>
+              <EventList events={recent.edges.map(({ node }) => node)} about={organizationId} />
+            </section>
+          )}
+        </div>
+      </div>
+    </section>
+  )
+}
