@@ -4,6 +4,8 @@ import { type Db, Handle } from '../database/handle.ts'
 import { localizeClient } from '../languages/localize-client.ts'
 import { type DeclaredApi, selectDeclared, selectResourceServers } from './client.sql.ts'
 
+export type { DeclaredApi }
+
 const declaredResourcesCache = createCache<{ resources: readonly string[]; apis: readonly DeclaredApi[] }>(
   'declared-resources',
   (tenant) => selectDeclared(new Handle({ tenant })),

@@ -3,6 +3,8 @@ import { checkFoundRow } from '../../database/key-lookup.ts'
 import { statement, typed } from '../../database/statement.ts'
 import { buildClaimsUserSql, CLAIMS_PARAMETERS, type ClaimsReading } from '../token/granted-user.sql.ts'
 import {
+  buildGrantAccessSql,
+  GRANT_ACCESS_PARAMETERS,
   type GrantTerms,
   NEW_GRANT_CTES,
   NEW_GRANT_PARAMETERS,
@@ -28,6 +30,7 @@ const POLL = statement({
     codeHash: 'bytea',
     clientId: 'text',
     ...CLAIMS_PARAMETERS,
+    ...GRANT_ACCESS_PARAMETERS,
     leewaySeconds: 'float8',
     slowDownSeconds: 'int',
   },
@@ -52,7 +55,7 @@ const POLL = statement({
     RETURNING d."intervalSeconds"
   ), valid_code AS MATERIALIZED (
     SELECT d."grantId", d."clientId", d."userId", d."sessionId", d."scopes", d."resources", d."defaultAudience", NULL::jsonb AS "claims",
-      NULL::text AS "nonce", NULL::jsonb AS "organization", d."authenticatedAt", d."amr", 'offline_access' = ANY (d."scopes") AS "offline", u."roles",
+      ${buildGrantAccessSql('d')} AS "access", NULL::text AS "nonce", NULL::jsonb AS "organization", d."authenticatedAt", d."amr", 'offline_access' = ANY (d."scopes") AS "offline", u."roles",
       ${buildClaimsUserSql(':withClaims')} AS "claimsUser"
     FROM "DeviceCode" d
     JOIN "User" u ON u."tenantId" = :tenant AND u."id" = d."userId"
@@ -73,13 +76,22 @@ const POLL = statement({
 /** How early a poll may come, and by how much the interval grows when it comes earlier; seconds. */
 export type PollTolerance = { leewaySeconds: number; slowDownSeconds: number }
 
+type PresentedDeviceCode = {
+  codeHash: Buffer
+  clientId: string
+  reading: ClaimsReading
+  /** The APIs that the request selects, and the one of tokens for none. */
+  apis: string[] | null
+  defaultApi: string | null
+}
+
 /**
  * Reads the status of a client's device code, and redeems it once it was approved: one statement. Null when
  * it does not exist. `reading` names what is read of the user too.
  */
 export async function pollDeviceCode(
   db: Db,
-  { codeHash, clientId, reading }: { codeHash: Buffer; clientId: string; reading: ClaimsReading },
+  { reading, ...presented }: PresentedDeviceCode,
   { leewaySeconds, slowDownSeconds }: PollTolerance,
   terms: GrantTerms,
   event: object,
@@ -87,8 +99,7 @@ export async function pollDeviceCode(
   const row = await db.one(POLL, {
     ...terms,
     events: [event],
-    codeHash,
-    clientId,
+    ...presented,
     ...reading,
     leewaySeconds,
     slowDownSeconds,

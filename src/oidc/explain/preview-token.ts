@@ -5,6 +5,7 @@ import type { Ctx } from '../../context/context.ts'
 import { type FieldIssue, InvalidInput } from '../../core/errors.ts'
 import { OAuthError } from '../../core/oauth-error.ts'
 import { parseScopeList } from '../../core/scopes.ts'
+import { selectUserAccess } from '../../permissions/effective-access.sql.ts'
 import { parseInput } from '../../schema/input-shapes.ts'
 import { isGranted, listMappedClaims } from '../../users/mapped-claims.ts'
 import { selectOrganizations } from '../authorize/sign-in-state.sql.ts'
@@ -60,12 +61,14 @@ export async function previewToken(ctx: Ctx, input: unknown): Promise<TokenPrevi
   if (client.claimMappings.some((mapping) => mapping.source === 'appMetadata' && isGranted(mapping, scopes)))
     requireScope(ctx, 'users:read_app_metadata')
   const user = { ...found.user, consentedClaims: listMappedClaims(client.claimMappings, scopes) }
-  const { accessToken, idToken, omitted } = buildTokenContents(
+  const resources = await findResources(tenant, resource)
+  const { accessToken, idToken, omitted } = await buildTokenContents(
     { tenant, client, dpopJkt: null },
     {
       userId,
       scopes,
-      resources: await findResources(tenant, resource),
+      resources,
+      access: await selectUserAccess(ctx.db, userId, resources),
       ...{ grantId: '', sessionId: null, nonce: null, claims: null },
       ...{ defaultAudience: tenant.defaultAudience, authenticatedAt: new Date(), amr: ['otp'] },
       organization: named ? await findOrganization(ctx, userId, named) : null,

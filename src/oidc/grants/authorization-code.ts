@@ -1,8 +1,8 @@
 import { isPublicClient } from '../../clients/auth-methods.ts'
 import { randomToken } from '../../core/crypto.ts'
 import { requireParameter, type TokenRequest, type TokenResponse } from '../model/token-request.ts'
+import { listTokenApis } from '../token/authorization-claims.ts'
 import { readCode, redeemCode } from '../token/authorization-codes.ts'
-import { narrowResources } from '../token/granted-resources.ts'
 import { issueNewGrantTokens } from '../token/new-grant.ts'
 
 /** The authorization_code grant (RFC 6749, section 4.1.3; RFC 7636, section 4.5). Throws OAuthError. */
@@ -18,7 +18,8 @@ export async function exchangeCode(request: TokenRequest): Promise<TokenResponse
   if (isPublicClient(client) || client.requirePkce) requireParameter(form, 'code_verifier')
   const contents = readCode(tenant, presented)
   // Before the code is used.
-  if (contents?.clientId === client.id) narrowResources(request, contents)
+  const apis = contents?.clientId === client.id ? await listTokenApis(request, contents) : []
   const secret = randomToken()
-  return issueNewGrantTokens(request, await redeemCode(ctx, client, contents, presented, secret), secret)
+  const grant = await redeemCode(ctx, client, contents, presented, { refreshSecret: secret, apis })
+  return issueNewGrantTokens(request, grant, secret)
 }

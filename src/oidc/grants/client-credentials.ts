@@ -1,15 +1,18 @@
 import type { CachedClient } from '../../access/client-cache.ts'
+import { findDeclaredApis } from '../../access/declared-resources.ts'
 import { type CachedTenant, findTenant } from '../../access/tenant-cache.ts'
 import { env } from '../../core/env.ts'
 import { apiAudienceOf } from '../../core/issuer.ts'
 import { OAuthError } from '../../core/oauth-error.ts'
 import { isScope, parseScopeList, SYSTEM_SCOPES, SYSTEM_TENANT } from '../../core/scopes.ts'
+import { selectClientAccess } from '../../permissions/effective-access.sql.ts'
 import { requireAllowedResources } from '../model/requested-resources.ts'
 import { toScopeMember } from '../model/scopes.ts'
 import type { TokenRequest, TokenResponse } from '../model/token-request.ts'
 import { issueAccessToken } from '../token/access-tokens.ts'
 import { computeAudience, listAllowedResources } from '../token/audience.ts'
-import { getTokenLifetime, getTokenType } from '../token/token-response.ts'
+import { buildAuthorizationClaims, selectPermissionApi } from '../token/authorization-claims.ts'
+import { computeLifetime, getTokenType } from '../token/token-response.ts'
 import { buildAccessTokenClaims } from '../token/user-claims.ts'
 
 /**
@@ -17,6 +20,7 @@ import { buildAccessTokenClaims } from '../token/user-claims.ts'
  * OAuthError invalid_scope and invalid_target.
  */
 export async function issueMachineToken({
+  ctx,
   tenant,
   client,
   form,
@@ -32,13 +36,20 @@ export async function issueMachineToken({
     throw new OAuthError('invalid_scope', 'The client may not request one of these scopes.', {
       diagnostics: { not_allowed: excess.join(' '), allowed: allowed.join(' ') },
     })
-  const lifetimeSeconds = getTokenLifetime(client)
+  const audience = await computeMachineAudience(tenant, client, scopes, resources)
+  const apis = await findDeclaredApis(tenant.tenantId, audience)
+  const api = selectPermissionApi(apis, audience)
+  const access = await selectClientAccess(ctx.db, client.id, api ? [api.identifier] : [])
+  const lifetimeSeconds = computeLifetime(client, apis)
   const accessToken = await issueAccessToken(tenant.tenantId, {
     subject: client.id,
     clientId: client.id,
     scopes,
-    audience: await computeMachineAudience(tenant, client, scopes, resources),
-    claims: buildAccessTokenClaims(client, null, scopes).claims,
+    audience,
+    claims: {
+      ...buildAccessTokenClaims(client, null, scopes).claims,
+      ...buildAuthorizationClaims(access, api).claims,
+    },
     lifetimeSeconds,
     dpopJkt,
   })

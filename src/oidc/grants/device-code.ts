@@ -45,13 +45,19 @@ function toPollError(poll: DevicePoll | null): OAuthError {
  * grant. Throws OAuthError; authorization_pending and slow_down ask the device to keep polling.
  */
 export async function redeemDeviceCode(request: TokenRequest): Promise<TokenResponse> {
-  const { ctx, client, form, dpopJkt } = request
+  const { ctx, tenant, client, form, dpopJkt } = request
   const codeHash = sha256(requireParameter(form, 'device_code'))
-  await requireGrantedResources(request, { from: 'DeviceCode', codeHash })
+  const apis = await requireGrantedResources(request, { from: 'DeviceCode', codeHash })
   const secret = randomToken()
   const poll = await pollDeviceCode(
     ctx.db,
-    { codeHash, clientId: client.id, reading: selectClaimsReading(client) },
+    {
+      codeHash,
+      clientId: client.id,
+      reading: selectClaimsReading(client),
+      apis,
+      defaultApi: tenant.defaultAudience,
+    },
     POLL_TOLERANCE,
     buildGrantTerms(client, dpopJkt, secret, new Date()),
     createEventRow(ctx, createEvent('grant.created', null)),

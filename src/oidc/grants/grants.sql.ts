@@ -4,6 +4,7 @@ import { checkFoundRow } from '../../database/key-lookup.ts'
 import { type RowOf, statement, typed } from '../../database/statement.ts'
 import { toGrantEventColumns } from '../../events/event-columns.sql.ts'
 import { buildInsertEventsSql } from '../../events/log.sql.ts'
+import type { EffectiveAccess } from '../../permissions/effective-access.sql.ts'
 import type { ClaimsRequest } from '../model/claims-request.ts'
 import {
   buildClaimsUserSql,
@@ -11,7 +12,12 @@ import {
   type ClaimsReading,
   type ClaimsUserJson,
 } from '../token/granted-user.sql.ts'
-import { buildTokenOrganizationSql, type TokenOrganization } from '../token/new-grant.sql.ts'
+import {
+  buildGrantAccessSql,
+  buildTokenOrganizationSql,
+  GRANT_ACCESS_PARAMETERS,
+  type TokenOrganization,
+} from '../token/new-grant.sql.ts'
 
 /** A refresh token whose MAC is valid, with the request that presents it. */
 export type PresentedToken = {
@@ -23,6 +29,9 @@ export type PresentedToken = {
   scopes: string[] | null
   /** The id or slug of the organization that the request names; null for that of the grant. */
   organization: string | null
+  /** The APIs that the request selects, and the one of tokens for none. */
+  apis: string[] | null
+  defaultApi: string | null
   /** Thumbprint of the key of the verified DPoP proof. */
   dpopJkt: string | null
   now: Date
@@ -59,6 +68,7 @@ const REFRESH_GRANT = statement({
     retryFrom: 'timestamptz',
     idleExpiresAt: 'timestamptz',
     ...CLAIMS_PARAMETERS,
+    ...GRANT_ACCESS_PARAMETERS,
     rotates: 'boolean',
     mustBeBound: 'boolean',
     events: 'jsonb',
@@ -79,6 +89,7 @@ const REFRESH_GRANT = statement({
     organizationId: 'text?',
     organization: typed<TokenOrganization | null>('jsonb?'),
     roles: 'text[]',
+    access: typed<EffectiveAccess | null>('jsonb?'),
     claimsUser: typed<ClaimsUserJson | null>('jsonb?'),
     outcome: typed<'rotated' | 'kept' | 'repeated' | 'replayed'>('text'),
     /** Whether the use records its event: only the first of a grant in each clock hour does. */
@@ -93,6 +104,7 @@ const REFRESH_GRANT = statement({
     SELECT g."id", g."userId", g."sessionId", g."clientId", g."scopes", g."resources", g."defaultAudience", g."claims", g."authenticatedAt", g."amr",
       COALESCE(:organization, g."organizationId") AS "organizationId",
       ${buildTokenOrganizationSql('u."id"', 'COALESCE(:organization, g."organizationId")', ':organization')} AS "organization",
+      ${buildGrantAccessSql('g')} AS "access",
       u."roles", ${buildClaimsUserSql(':withClaims OR g."claims" IS NOT NULL')} AS "claimsUser",
       CASE
         WHEN g."generation" = :generation AND :rotates THEN 'rotated'

@@ -46,7 +46,7 @@ export async function refreshTokens(request: TokenRequest): Promise<TokenRespons
       reason: 'it is not a refresh token of this tenant, or was truncated or altered',
     })
   const identity = { grantId: token.grantId, clientId: client.id, secretHash: sha256(token.secret) }
-  await requireGrantedResources(request, { from: 'Grant', ...identity })
+  const apis = await requireGrantedResources(request, { from: 'Grant', ...identity })
   const now = new Date()
   const requestedScopes = form.scope === undefined ? null : parseScopeList(requireParameter(form, 'scope'))
   const presented = {
@@ -59,6 +59,8 @@ export async function refreshTokens(request: TokenRequest): Promise<TokenRespons
     retryFrom: addSeconds(now, -REFRESH_RETRY_SECONDS),
     idleExpiresAt: addSeconds(now, GRANT_IDLE_SECONDS),
     reading: selectClaimsReading(client),
+    apis,
+    defaultApi: tenant.defaultAudience,
     rotates: client.rotateRefreshTokens,
     // A token from before the setting is not bound, so that any key would be accepted (RFC 9449, section 5).
     mustBeBound: isPublicClient(client) && client.dpopBoundAccessTokens,

@@ -1,6 +1,7 @@
 import type { Db } from '../../database/handle.ts'
 import { checkFoundRow } from '../../database/key-lookup.ts'
 import { type RowOf, statement, typed } from '../../database/statement.ts'
+import { buildUserAccessSql, type EffectiveAccess } from '../../permissions/effective-access.sql.ts'
 import type { ClaimsRequest } from '../model/claims-request.ts'
 import {
   buildClaimsUserSql,
@@ -37,10 +38,17 @@ const CODE_PARAMETERS = {
 // FOR SHARE serializes this statement with the lock of the user, the end of the session, the revocation of the client's
 // access, and changes and the deletion of the client. The user's row comes first, since most of these lock it first.
 const REDEEM_CODE = statement({
-  takes: { ...NEW_GRANT_PARAMETERS, ...CODE_PARAMETERS, appType: 'text', ...CLAIMS_PARAMETERS },
+  takes: {
+    ...NEW_GRANT_PARAMETERS,
+    ...CODE_PARAMETERS,
+    appType: 'text',
+    apis: 'text[]',
+    ...CLAIMS_PARAMETERS,
+  },
   returns: {
     roles: 'text[]',
     organization: typed<TokenOrganization | null>('jsonb?'),
+    access: typed<EffectiveAccess | null>('jsonb?'),
     claimsUser: typed<ClaimsUserJson | null>('jsonb?'),
   },
 })`
@@ -49,6 +57,7 @@ const REDEEM_CODE = statement({
       :resources AS "resources", :defaultAudience AS "defaultAudience", :claims AS "claims", :authenticatedAt AS "authenticatedAt", :amr AS "amr",
       'offline_access' = ANY (:scopes) AS "offline", u."roles",
       ${buildTokenOrganizationSql('u."id"', ':organizationId')} AS "organization",
+      ${buildUserAccessSql('u."id"', ':apis')} AS "access",
       ${buildClaimsUserSql(':withClaims')} AS "claimsUser"
     FROM "User" u
     JOIN "Session" s ON s."tenantId" = :tenant AND s."id" = :sessionId AND ${checkFoundRow('s."userId" = u."id"')}
@@ -61,7 +70,7 @@ const REDEEM_CODE = statement({
   ), redeemed_code AS (
     SELECT "grantId" FROM valid_code WHERE :organizationId IS NULL OR "organization" IS NOT NULL
   ), ${NEW_GRANT_CTES}
-  SELECT valid_code."roles", valid_code."organization", valid_code."claimsUser" FROM valid_code JOIN new_grant ON new_grant."id" = valid_code."grantId"`
+  SELECT valid_code."roles", valid_code."organization", valid_code."access", valid_code."claimsUser" FROM valid_code JOIN new_grant ON new_grant."id" = valid_code."grantId"`
 
 /**
  * Creates the grant of a code and records the event, in one statement. Returns the roles of the user, and what
@@ -72,7 +81,7 @@ const REDEEM_CODE = statement({
 export const redeemAuthorizationCode = (
   db: Db,
   contents: CodeContents,
-  { appType, reading, ...terms }: GrantTerms & { appType: string; reading: ClaimsReading },
+  { reading, ...terms }: GrantTerms & { appType: string; apis: string[]; reading: ClaimsReading },
   event: object,
 ): Promise<RowOf<typeof REDEEM_CODE> | null> => {
   const {
@@ -90,7 +99,6 @@ export const redeemAuthorizationCode = (
     codeGeneration,
   } = contents
   return db.one(REDEEM_CODE, {
-    appType,
     ...reading,
     ...terms,
     events: [event],

@@ -97,14 +97,15 @@ export const isCodeSpent = async (db: Db, contents: CodeContents): Promise<boole
  * Redeems a code once (RFC 6749, section 4.1.3; RFC 7636, section 4.6), in one statement. `contents` are those of the
  * code, null for an unknown one. Throws OAuthError invalid_grant when the code is unknown, expired, already used, issued
  * to another client or for another redirect_uri, or the PKCE verifier does not match. A second use revokes what the
- * first one issued. `refreshSecret` is the secret of the grant's refresh tokens.
+ * first one issued. `refreshSecret` is the secret of the grant's refresh tokens,
+ * `apis` those that tokens are for.
  */
 export async function redeemCode(
   ctx: Ctx,
   client: CachedClient,
   contents: CodeContents | null,
   presented: PresentedCode,
-  refreshSecret: string,
+  { refreshSecret, apis }: { refreshSecret: string; apis: string[] },
 ): Promise<NewGrant> {
   const now = new Date()
   if (!contents) throw createRejection({ reason: 'the code is unknown: it was not issued here' })
@@ -123,6 +124,7 @@ export async function redeemCode(
       {
         ...buildGrantTerms(client, presented.dpopJkt, refreshSecret, now),
         appType: client.appType,
+        apis,
         reading: selectClaimsReading(client, contents.claims !== null),
       },
       createEventRow(ctx, createEvent('grant.created', null)),

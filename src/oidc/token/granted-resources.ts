@@ -24,14 +24,14 @@ export function narrowResources(
 }
 
 /**
- * Rejects resources beyond the grant before the device code or refresh token is used. One statement when the request
- * names resources, none otherwise. Throws OAuthError invalid_target.
+ * Rejects resources beyond the grant before the device code or refresh token is used. Returns those that the request selects,
+ * null for all. One statement when the request names resources, none otherwise. Throws OAuthError invalid_target.
  */
 export async function requireGrantedResources(
   request: TokenRequest,
   presented: PresentedArtifact,
-): Promise<void> {
-  if (request.resources.length === 0) return
+): Promise<string[] | null> {
+  if (request.resources.length === 0) return null
   const reach = await selectGrantedAccess(request.ctx.db, presented, request.client.id)
-  if (reach) narrowResources(request, reach)
+  return reach && narrowResources(request, reach)
 }

@@ -2,6 +2,7 @@ import { errors, type JWTPayload } from 'jose'
 import { findApiKey, getKeyOwner, listKeyScopes } from '../../access/api-keys/find-api-key.ts'
 import { hasKeyPrefix } from '../../access/api-keys/key-text.ts'
 import { type CachedClient, findClient } from '../../access/client-cache.ts'
+import { findDeclaredApis } from '../../access/declared-resources.ts'
 import { selectActiveRoles } from '../../access/token-status.sql.ts'
 import { isPublicClient } from '../../clients/auth-methods.ts'
 import { consumeLimit } from '../../coordination/rate-limits.ts'
@@ -14,8 +15,10 @@ import { toEpochSeconds } from '../../core/time.ts'
 import { Handle } from '../../database/handle.ts'
 import { verifyAccessToken } from '../../keys/keys.ts'
 import { getTextClaim } from '../../keys/token-claims.ts'
+import { selectClientAccess, selectUserAccess } from '../../permissions/effective-access.sql.ts'
 import { selectGrantableScopes, toScopeMember } from '../model/scopes.ts'
 import { requireParameter, type TokenRequest } from '../model/token-request.ts'
+import { buildAuthorizationClaims, selectPermissionApi } from './authorization-claims.ts'
 import { selectActiveGrant } from './introspection.sql.ts'
 import { parseRefreshToken, type RefreshToken } from './refresh-tokens.ts'
 
@@ -138,9 +141,23 @@ async function introspectAccessToken(
     aud: audience.length === 1 ? audience[0] : audience,
     ...toScopeMember(scopes),
     ...(org_id !== undefined && { org_id, org_slug }),
+    ...(await readAuthorization(tenant, payload)),
     token_type: cnf ? 'DPoP' : 'Bearer',
     ...(isOwn && { sid }),
   }
+}
+
+/** The roles and permissions of a token for an API, as they are now: one statement for such a token. */
+async function readAuthorization(
+  tenant: string,
+  payload: Readonly<JWTPayload>,
+): Promise<Record<string, unknown>> {
+  const audience = [payload.aud ?? []].flat()
+  const api = selectPermissionApi(await findDeclaredApis(tenant, audience), audience)
+  if (!api) return {}
+  const { sub = '', client_id } = payload
+  const read = sub === client_id ? selectClientAccess : selectUserAccess
+  return buildAuthorizationClaims(await read(new Handle({ tenant }), sub, [api.identifier]), api).claims
 }
 
 /**

@@ -2,6 +2,7 @@ import { buildInsertSessionClientsSql } from '../../access/revocation/session-cl
 import { type RowOf, typed } from '../../database/statement.ts'
 import { toGrantEventColumns } from '../../events/event-columns.sql.ts'
 import { buildInsertEventsSql } from '../../events/log.sql.ts'
+import { buildUserAccessSql, type EffectiveAccess } from '../../permissions/effective-access.sql.ts'
 import type { ClaimsRequest } from '../model/claims-request.ts'
 import type { ClaimsUserJson } from './granted-user.sql.ts'
 
@@ -32,6 +33,18 @@ export const buildTokenOrganizationSql = (user: string, id: string, slug = 'NULL
     WHERE m."tenantId" = :tenant AND m."userId" = ${user} AND (o."id" = ${id} OR o."slug" = ${slug}) LIMIT 1
   ) END`
 
+/**
+ * The roles and permissions of the user `u` at the APIs of a grant: those of its tokens that the request selects (`:apis`), or else
+ * its resources, or the default audience (`:defaultApi`).
+ */
+export const buildGrantAccessSql = (grant: string): string =>
+  buildUserAccessSql(
+    'u."id"',
+    `COALESCE(:apis, CASE WHEN cardinality(${grant}."resources") > 0 THEN ${grant}."resources" ELSE array_remove(ARRAY[:defaultApi], NULL) END)`,
+  )
+/** Parameters of `buildGrantAccessSql`. */
+export const GRANT_ACCESS_PARAMETERS = { apis: 'text[]?', defaultApi: 'text?' } as const
+
 /** The columns of a grant that was created by redeeming an authorization code or a device code. */
 export const NEW_GRANT_RETURNS = {
   grantId: 'text',
@@ -48,6 +61,7 @@ export const NEW_GRANT_RETURNS = {
   amr: 'text[]',
   offline: 'boolean',
   roles: 'text[]',
+  access: typed<EffectiveAccess | null>('jsonb?'),
   claimsUser: typed<ClaimsUserJson | null>('jsonb?'),
 } as const
 export type NewGrant = RowOf<{ returns: typeof NEW_GRANT_RETURNS }>

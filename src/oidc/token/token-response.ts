@@ -1,10 +1,13 @@
 import type { CachedClient } from '../../access/client-cache.ts'
+import { type DeclaredApi, findDeclaredApis } from '../../access/declared-resources.ts'
+import type { EffectiveAccess } from '../../permissions/effective-access.sql.ts'
 import { selectReportedAcr } from '../model/acr.ts'
 import type { ClaimsRequest } from '../model/claims-request.ts'
 import { toScopeMember } from '../model/scopes.ts'
 import type { TokenRequest, TokenResponse } from '../model/token-request.ts'
 import { type AccessTokenRequest, issueAccessToken } from './access-tokens.ts'
 import { computeAudience, selectGrantAudience } from './audience.ts'
+import { buildAuthorizationClaims, selectPermissionApi } from './authorization-claims.ts'
 import type { ClaimsUserJson } from './granted-user.sql.ts'
 import { type IdTokenRequest, issueIdToken } from './id-tokens.ts'
 import type { TokenOrganization } from './new-grant.sql.ts'
@@ -40,19 +43,33 @@ export type UserGrant = {
   authenticatedAt: Date
   amr: string[]
   claimsUser: ClaimsUserJson | null
+  /** What the user may do at the APIs of the tokens. */
+  access: EffectiveAccess | null
 }
 
-/** The contents of the tokens of a user's grant, before they are signed. Pure. */
-export function buildTokenContents(
-  { tenant, client, dpopJkt }: Pick<TokenRequest, 'tenant' | 'client' | 'dpopJkt'>,
-  grant: UserGrant,
-): {
+type TokenContents = {
   accessToken: AccessTokenRequest
   idToken: Omit<IdTokenRequest, 'accessToken'> | null
   omitted: OmittedClaims[]
-} {
+}
+
+/** The shortest lifetime of access tokens for these APIs, which is never longer than that of the client. */
+export const computeLifetime = (client: CachedClient, apis: readonly DeclaredApi[]): number =>
+  Math.min(getTokenLifetime(client), ...apis.map((api) => api.tokenExpiryTime ?? Number.POSITIVE_INFINITY))
+
+/**
+ * The contents of the tokens of a user's grant, before they are signed. No statement for audiences of this deployment, or of
+ * a tenant whose APIs are cached.
+ */
+export async function buildTokenContents(
+  { tenant, client, dpopJkt }: Pick<TokenRequest, 'tenant' | 'client' | 'dpopJkt'>,
+  grant: UserGrant,
+): Promise<TokenContents> {
   const lifetimeSeconds = getTokenLifetime(client)
   const acr = selectReportedAcr(grant.claims?.id_token.acr ?? null, grant.amr)
+  const audience = computeAudience(selectGrantAudience(tenant, client, grant), grant.scopes, grant.resources)
+  const apis = await findDeclaredApis(tenant.tenantId, audience)
+  const authorization = buildAuthorizationClaims(grant.access, selectPermissionApi(apis, audience))
   const user = grant.claimsUser && toClaimsUser(grant.claimsUser)
   const forAccessToken = user && buildAccessTokenClaims(client, user, grant.scopes)
   const organization = grant.organization && {
@@ -65,10 +82,10 @@ export function buildTokenContents(
       subject: grant.userId,
       clientId: client.id,
       scopes: grant.scopes,
-      audience: computeAudience(selectGrantAudience(tenant, client, grant), grant.scopes, grant.resources),
-      claims: { ...forAccessToken?.claims, ...organization },
+      audience,
+      claims: { ...forAccessToken?.claims, ...organization, ...authorization.claims },
       dpopJkt,
-      lifetimeSeconds,
+      lifetimeSeconds: computeLifetime(client, apis),
       grantId: grant.grantId,
       sessionId: grant.sessionId,
       authenticatedAt: grant.authenticatedAt,
@@ -87,7 +104,7 @@ export function buildTokenContents(
       lifetimeSeconds,
       signingAlg: client.idTokenSigningAlg,
     },
-    omitted: [...(forAccessToken?.omitted ?? []), ...(forIdToken?.omitted ?? [])],
+    omitted: [...authorization.omitted, ...(forAccessToken?.omitted ?? []), ...(forIdToken?.omitted ?? [])],
   }
 }
 
@@ -101,7 +118,7 @@ export async function issueUserTokens(
   refreshToken: string | null,
 ): Promise<TokenResponse> {
   const { ctx, tenant, dpopJkt } = request
-  const contents = buildTokenContents(request, grant)
+  const contents = await buildTokenContents(request, grant)
   await recordOmittedClaims(ctx, { clientId: request.client.id, userId: grant.userId }, contents.omitted)
   const accessToken = await issueAccessToken(tenant.tenantId, contents.accessToken)
   return {

@@ -1,0 +1,129 @@
+import { decodeJwt } from 'jose'
+import { describe, expect } from 'vitest'
+import { previewToken } from '../../../src/oidc/explain/preview-token.ts'
+import { createApi } from '../../../src/permissions/apis.ts'
+import { createAppRole } from '../../../src/permissions/app-roles.ts'
+import { setClientAppRoles, setUserAppRoles } from '../../../src/permissions/role-assignments.ts'
+import { countWarmStatements, leastStatements } from '../../support/statements.ts'
+import { test as base } from '../../support/visitor.ts'
+
+const SHOP = 'https://api.shop.example'
+const STOCK = 'https://api.stock.example'
+const LARGE = 'https://api.large.example'
+const request = { scope: 'openid offline_access', resource: SHOP }
+const GIVEN = { roles: ['clerk'], permissions: ['orders:read', 'orders:write'] }
+
+const test = base
+  .extend('clerk', { scope: 'file' }, async ({ ctx }) => {
+    const shop = await createApi(ctx, {
+      identifier: SHOP,
+      name: 'Shop',
+      tokenExpiryTime: 300,
+      permissions: [{ name: 'orders:read' }, { name: 'orders:write' }],
+    })
+    await createApi(ctx, { identifier: STOCK, name: 'Stock', permissions: [{ name: 'orders:read' }] })
+    return createAppRole(ctx, {
+      name: 'clerk',
+      assignableTo: ['user', 'client'],
+      permissions: ['orders:read', 'orders:write'].map((name) => ({ apiId: shop.id, name })),
+    })
+  })
+  .extend('ada', async ({ ctx, clerk, newVisitor }) => {
+    const ada = await newVisitor()
+    await setUserAppRoles(ctx, ada.user.id, { appRoleIds: [clerk.id] })
+    return ada
+  })
+
+describe('the access token for an API of the tenant', () => {
+  test('has the roles and permissions of the user, and its lifetime', async ({
+    ada,
+    ctx,
+    client,
+    newVisitor,
+    clerk,
+  }) => {
+    expect(clerk.name).toBe('clerk')
+    const tokens = await ada.newTokens(request)
+    expect(tokens.expires_in).toBe(300)
+    expect(decodeJwt(tokens.access_token)).toMatchObject(GIVEN)
+    expect(decodeJwt(tokens.id_token)).not.toHaveProperty('permissions')
+    const other = await newVisitor()
+    expect(decodeJwt((await other.newTokens(request)).access_token)).toMatchObject({
+      roles: [],
+      permissions: [],
+    })
+    for (const token of [
+      await ada.newTokens({ scope: 'openid' }),
+      await ada.newTokens({ ...request, resource: STOCK }),
+    ])
+      expect(decodeJwt(token.access_token).permissions ?? []).toEqual([])
+    const { accessToken } = await previewToken(ctx, {
+      userId: ada.user.id,
+      clientId: client.id,
+      resource: SHOP,
+    })
+    expect(accessToken).toMatchObject(GIVEN)
+  })
+
+  test('is without a role that was taken away after the refresh, and at introspection at once', async ({
+    ada,
+    ctx,
+    oidc,
+    app,
+    tenant,
+    client,
+  }) => {
+    const tokens = await ada.newTokens(request)
+    const introspect = async () => {
+      const response = await fetch(`${app.origin}/${tenant}/oidc/introspect`, {
+        method: 'POST',
+        headers: { authorization: `Basic ${btoa(`${client.id}:${client.secret}`)}` },
+        body: new URLSearchParams({ token: tokens.access_token }),
+      })
+      return response.json()
+    }
+    const first = await oidc.refresh(tokens.refresh_token)
+    expect(decodeJwt(first.body.access_token as string)).toMatchObject(GIVEN)
+    expect(await introspect()).toMatchObject({ active: true, ...GIVEN })
+    await setUserAppRoles(ctx, ada.user.id, { appRoleIds: [] })
+    expect(await introspect()).toMatchObject({ active: true, roles: [], permissions: [] })
+    const second = await oidc.refresh(first.body.refresh_token as string)
+    expect(decodeJwt(second.body.access_token as string)).toMatchObject({ roles: [], permissions: [] })
+  })
+
+  test('costs no statement', async ({ ada, oidc }) => {
+    const code = await ada.newCode(request)
+    expect(
+      await countWarmStatements(
+        () => oidc.exchange('x'),
+        () => oidc.exchange(code),
+      ),
+    ).toBe(1)
+    const { refresh_token: token } = await ada.newTokens(request)
+    expect(await leastStatements(() => oidc.refresh(token))).toBe(1)
+  })
+
+  test('has the permissions of a machine client', async ({ ctx, clerk, newClient, oidc }) => {
+    const machine = await newClient({ appType: 'machine', callbacks: [] })
+    await setClientAppRoles(ctx, machine.id, { appRoleIds: [clerk.id] })
+    const { body } = await oidc.token({ grant_type: 'client_credentials', resource: SHOP }, machine)
+    expect(decodeJwt(body.access_token as string)).toMatchObject(GIVEN)
+  })
+
+  test('is without permissions that do not fit, which the log names', async ({ ctx, newVisitor, events }) => {
+    const permissions = Array.from({ length: 100 }, (_, index) => ({
+      name: `permission:${'x'.repeat(50)}:${index}`,
+    }))
+    const { id: apiId } = await createApi(ctx, { identifier: LARGE, name: 'Large', permissions })
+    const all = permissions.map(({ name }) => ({ apiId, name }))
+    const { id } = await createAppRole(ctx, { name: 'all', assignableTo: ['user'], permissions: all })
+    const person = await newVisitor()
+    await setUserAppRoles(ctx, person.user.id, { appRoleIds: [id] })
+    const claims = decodeJwt((await person.newTokens({ ...request, resource: LARGE })).access_token)
+    expect(claims).toMatchObject({ roles: ['all'] })
+    expect(claims).not.toHaveProperty('permissions')
+    expect(await events({ type: 'token.claims_omitted', userId: person.user.id })).toMatchObject([
+      { detail: { target: 'access_token', claims: 'permissions' } },
+    ])
+  })
+})
