@@ -171,6 +171,12 @@ const keys = createRoute({
   component: lazyRouteComponent(() => import('./screens/keys/keys-screen.tsx'), 'KeysScreen'),
 })
 
+const apiKeys = createRoute({
+  getParentRoute: () => root,
+  path: '/api-keys',
+  component: lazyRouteComponent(() => import('./screens/api-keys/api-keys-screen.tsx'), 'ApiKeysScreen'),
+})
+
 const tenants = createRoute({
   getParentRoute: () => root,
   path: '/tenants',
@@ -213,6 +219,7 @@ export const router = createRouter({
     brand,
     settings,
     keys,
+    apiKeys,
     tenants,
     tenant,
     api,

@@ -10,7 +10,7 @@ test.beforeAll(async ({ ctx }) => {
 })
 
 describe.skipIf(noBrowser)('the console', () => {
-  test('rotates keys, and creates a registration token that is shown once', async ({
+  test('rotates keys, and creates a registration token and an API key that are shown once', async ({
     acme,
     app,
     openConsole,
@@ -60,6 +60,26 @@ describe.skipIf(noBrowser)('the console', () => {
     await page.getByRole('button', { name: 'Revoke' }).first().click()
     await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click()
     await expect.poll(() => page.getByRole('rowheader', { name: 'Elsewhere' }).count(), SHOWN).toBe(0)
+    await page.getByRole('link', { name: 'API keys' }).click()
+    await page.getByRole('button', { name: 'Create a key' }).click()
+    await page.getByRole('textbox', { name: 'Name' }).fill('Export')
+    await page.getByLabel('USERS_READ').or(page.getByLabel('users:read')).first().check()
+    await page.getByLabel('Networks').fill('10.0.0.0/33')
+    await page.getByRole('button', { name: 'Create', exact: true }).click()
+    await page.getByText('must be an IPv4 or IPv6 address').first().waitFor(SHOWN)
+    await page.getByLabel('Networks').fill('127.0.0.0/8 ::1')
+    await page.getByRole('button', { name: 'Create', exact: true }).click()
+    await page.getByText('The key is shown only now.').waitFor(SHOWN)
+    const key = (await page.getByRole('dialog').locator('code').textContent()) as string
+    expect((await app.rest(acme, key, 'GET', '/users')).status).toBe(200)
+    await page.getByRole('button', { name: 'I have stored it' }).click()
+    await page.getByRole('rowheader', { name: 'Export' }).waitFor(SHOWN)
+    expect(await page.content()).not.toContain(key)
+    await page.getByRole('button', { name: 'Revoke' }).click()
+    await page.getByRole('dialog').getByRole('textbox').fill('Export')
+    await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click()
+    await page.getByText('No program has a key.').waitFor(SHOWN)
+    expect((await app.rest(acme, key, 'GET', '/users')).status).toBe(401)
     expect(errors).toEqual([])
   })
 
@@ -136,7 +156,7 @@ describe.skipIf(noBrowser)('the console', () => {
     await page.getByRole('button', { name: /usersScreenQuery/ }).click()
     await expect.poll(() => text.textContent(), SHOWN).toContain('usersScreenQuery')
     expect(errors).toEqual([])
-    for (const path of ['/api', '/api?panel=docs&doc=User', '/keys']) {
+    for (const path of ['/api', '/api?panel=docs&doc=User', '/keys', '/api-keys']) {
       await page.goto(`${ORIGIN}/${acme}/console${path}`)
       await page.getByRole('heading', { level: 1 }).waitFor()
       await assertAccessible(page, path)

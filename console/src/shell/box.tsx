@@ -61,6 +61,8 @@ function findScreen({ kind, id, userId }: Match): string {
     case 'SIGNING_KEY':
     case 'REGISTRATION_TOKEN':
       return '/keys'
+    case 'API_KEY':
+      return userId ? `/users/${encodeURIComponent(userId)}?tab=sign-in` : '/api-keys'
     case 'TENANT':
       return '/settings'
     case 'IP_ADDRESS':

@@ -29,6 +29,7 @@ const AREAS = [
   { to: '/brand', label: t('Texts and brand'), scope: 'tenant:read' },
   { to: '/settings', label: t('Tenant'), scope: 'tenant:read' },
   { to: '/keys', label: t('Keys'), scope: 'tenant:read' },
+  { to: '/api-keys', label: t('API keys'), scope: 'api_keys:read' },
   { to: '/tenants', label: t('Tenants'), scope: 'tenants:read' },
   { to: '/api', label: 'API', scope: null },
 ] as const satisfies readonly { to: NonNullable<LinkProps['to']>; label: string; scope: Scope | null }[]

@@ -20,6 +20,7 @@ import { useLacks, useMay } from '../../shell/viewer-scopes.ts'
 import { t } from '../../words/words.ts'
 import { EventList } from '../log/event-list.tsx'
 import { LOCK_USER, UNLOCK_USER } from './user-actions.ts'
+import { UserApiKeys } from './user-api-keys.tsx'
 import { UserConsents } from './user-consents.tsx'
 import { UserCredentials } from './user-credentials.tsx'
 import { SIGN_IN_EVENTS, UserEvents } from './user-events.tsx'
@@ -101,6 +102,9 @@ export function UserScreen() {
             }
           }
         }
+        ... @include(if: $signIn) @alias(as: "keys") {
+          ...userApiKeys_query @arguments(userId: $userId)
+        }
         ... @include(if: $events) @alias(as: "log") {
           ...userEvents_events @arguments(userId: $userId, types: $types, first: $first)
         }
@@ -118,7 +122,7 @@ export function UserScreen() {
   )
   const mayRead = useMay('events:read')
   const mayChange = useMayChange(data)
-  const { user, overview, log } = data
+  const { user, overview, keys, log } = data
   if (!user)
     return (
       <div className="outcome">
@@ -171,6 +175,7 @@ export function UserScreen() {
           <UserCredentials user={user.signIn} mayChange={mayChange} onChange={refresh} />
           <UserLimits user={user.signIn} mayChange={mayChange} onChange={refresh} />
           <UserLinks user={user.signIn} onChange={refresh} />
+          {keys && <UserApiKeys userId={userId} query={keys} onChange={refresh} />}
           <UserConsents user={user.signIn} mayChange={mayChange} onChange={refresh} />
         </div>
       )}
