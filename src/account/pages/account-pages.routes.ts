@@ -12,6 +12,7 @@ import {
   findViewerDeletion,
   requestViewerDeletion,
 } from '../account-deletion.ts'
+import { hasViewerApiKeys } from '../api-keys.ts'
 import { revokeViewerConsent } from '../consents.ts'
 import { collectOwnData } from '../own-data.ts'
 import { requireRecentSignIn } from '../step-up.ts'
@@ -19,6 +20,7 @@ import { type AccountPage, type AccountVisit, createPageHandlers, renderVisit } 
 import { NotSignedInPage } from './account-shell.pages.tsx'
 import { redirectToSignIn } from './account-sign-in.http.ts'
 import { ADDRESSES_PAGE } from './addresses.http.ts'
+import { API_KEYS_PAGE } from './api-keys.http.ts'
 import { AppsPage } from './apps.pages.tsx'
 import { DataPage } from './data.pages.tsx'
 import { DeletionPage } from './deletion.pages.tsx'
@@ -92,8 +94,13 @@ const DATA_PAGE: AccountPage = {
 const OVERVIEW_PAGE: AccountPage = {
   path: '',
   show: async ({ call, ctx, user, session }) => {
-    const [deletion, days] = await Promise.all([findViewerDeletion(ctx), findDeletionDays(ctx)])
+    const [deletion, days, hasKeys] = await Promise.all([
+      findViewerDeletion(ctx),
+      findDeletionDays(ctx),
+      call.tenant.userApiKeys || hasViewerApiKeys(ctx),
+    ])
     return renderComponent(ctx, OverviewPage, {
+      hasKeys,
       tenant: call.tenant,
       person: session,
       canDelete: days > 0 || deletion !== null,
@@ -112,6 +119,7 @@ const PAGES = [
   RECOVERY_CODES_PAGE,
   SESSIONS_PAGE,
   APPS_PAGE,
+  API_KEYS_PAGE,
   DATA_PAGE,
   DELETION_PAGE,
 ]

@@ -8,6 +8,8 @@ import { Moment } from './moment.pages.tsx'
 type OverviewPageProps = {
   tenant: PageTenant
   person: PagePerson
+  /** The user may create API keys, or has some. */
+  hasKeys?: boolean
   /** The user may delete the account, or has asked for it. */
   canDelete?: boolean
   /** From when on the account is deleted; null without a request. */
@@ -26,8 +28,9 @@ const SECTIONS = [
   },
   { path: 'sessions', title: 'account.sessions', words: 'account.sessionsText' },
   { path: 'apps', title: 'account.apps', words: 'account.appsText' },
-  { path: 'data', title: 'account.data', words: 'account.dataText' },
 ] as const
+const KEYS_SECTION = { path: 'api-keys', title: 'account.apiKeys', words: 'account.apiKeysText' } as const
+const DATA_SECTION = { path: 'data', title: 'account.data', words: 'account.dataText' } as const
 const DELETION_SECTION = {
   path: 'deletion',
   title: 'account.deletion',
@@ -39,6 +42,7 @@ export const OverviewPage = ({
   tenant,
   person,
   canDelete = false,
+  hasKeys = false,
   deletedAt = null,
   timeZone = null,
 }: OverviewPageProps): VNode => (
@@ -60,7 +64,12 @@ export const OverviewPage = ({
     </div>
     <nav aria-label={useWords().text('account.title')}>
       <PlainList class="messages">
-        {[...SECTIONS, ...(canDelete ? [DELETION_SECTION] : [])].map(({ path, title, words }) => (
+        {[
+          ...SECTIONS,
+          ...(hasKeys ? [KEYS_SECTION] : []),
+          DATA_SECTION,
+          ...(canDelete ? [DELETION_SECTION] : []),
+        ].map(({ path, title, words }) => (
           <li key={path}>
             <a class="section" href={`/${tenant.tenantId}/account/${path}`}>
               <span class="person-name">

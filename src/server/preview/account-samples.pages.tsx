@@ -1,6 +1,7 @@
 import type { VNode } from 'preact'
 import { NotSignedInPage } from '../../account/pages/account-shell.pages.tsx'
 import { AddressesPage } from '../../account/pages/addresses.pages.tsx'
+import { ApiKeysPage, NewApiKeyPage } from '../../account/pages/api-keys.pages.tsx'
 import { AppsPage } from '../../account/pages/apps.pages.tsx'
 import { DataPage } from '../../account/pages/data.pages.tsx'
 import { DeletionPage } from '../../account/pages/deletion.pages.tsx'
@@ -33,7 +34,7 @@ export function buildAccountSamples(tenant: PageTenant, now: Date): Record<strin
   ]
   const session = { id: 'session_1', ip: '203.0.113.7', lastSeenAt: now, startedAt: now }
   return {
-    account: <OverviewPage tenant={tenant} person={PERSON} canDelete />,
+    account: <OverviewPage tenant={tenant} person={PERSON} canDelete hasKeys />,
     'account-profile': (
       <ProfilePage
         {...shown}
@@ -71,6 +72,23 @@ export function buildAccountSamples(tenant: PageTenant, now: Date): Record<strin
         ]}
       />
     ),
+    'account-api-keys': (
+      <ApiKeysPage
+        {...shown}
+        apiKeys={[
+          {
+            id: 'apikey_1',
+            name: 'Calendar',
+            start: 'vstb_8Kd2',
+            permits: ['Orders'],
+            lastUsedAt: null,
+            expiresAt: now,
+          },
+        ]}
+        offer={{ scopes: ['users:read'], apis: [{ resource: 'https://api.example.com', name: 'Orders' }] }}
+      />
+    ),
+    'account-new-api-key': <NewApiKeyPage tenant={tenant} apiKey={`vstb_${'0'.repeat(49)}`} />,
     'account-apps': (
       <AppsPage
         {...shown}
