@@ -3,6 +3,7 @@ import { describe, expect, vi } from 'vitest'
 import { listClients } from '../../src/clients/client-list.ts'
 import { listEvents } from '../../src/events/list.ts'
 import { encodePosition } from '../../src/model/event-position.ts'
+import { listOrganizations } from '../../src/organizations/organizations.ts'
 import type { ListArgs, PageArgs } from '../../src/schema/page.ts'
 import type { SessionFilterMember } from '../../src/sessions/session-list.fields.ts'
 import { listSessions, SESSION_LISTS } from '../../src/sessions/session-list.ts'
@@ -54,6 +55,26 @@ describe.runIf(hasServices)('a list of clients', () => {
     if (indexes.length > 1 || Object.keys(filter).length === 0) return
     const [count] = await planStatements(admin, () => middle.countAll())
     expect(count?.sequential, count?.text).toEqual([])
+  })
+})
+
+describe.runIf(hasServices)('a list of organizations', () => {
+  const PAGE = 20
+
+  test.for<[args: ListArgs, index: string]>([
+    [{}, 'Organization_pkey'],
+    [{ direction: 'desc' }, 'Organization_pkey'],
+    [{ orderBy: 'name' }, 'Organization_tenantId_nameKey_id_idx'],
+    [{ filter: { externalId: 'crm-7' } }, 'Organization_externalId_key'],
+    [{ filter: { search: 'acme' } }, 'OrganizationTerm_pkey'],
+    [{ filter: { search: 'glob 77' } }, 'OrganizationTerm_pkey'],
+  ])('by %j reads its index only', async ([args, index], { admin, organizations }) => {
+    const [plan] = await planStatements(admin, () =>
+      listOrganizations(organizations, { ...args, first: PAGE }),
+    )
+    expect(plan?.sequential, plan?.text).toEqual([])
+    expect(plan?.indexes, plan?.text).toContain(index)
+    expect(plan?.buffers, plan?.text).toBeLessThan(PAGE * 25)
   })
 })
 

@@ -1,5 +1,7 @@
 import { describe, expect } from 'vitest'
 import { createPlatformCtx } from '../../src/context/context.ts'
+import { createMembership } from '../../src/organizations/memberships.ts'
+import { createOrganization } from '../../src/organizations/organizations.ts'
 import { grantRole } from '../../src/users/roles.ts'
 import { lockUser, updateUser } from '../../src/users/users.ts'
 import { noBrowser, ORIGIN } from '../support/browser.ts'
@@ -273,6 +275,36 @@ describe.skipIf(noBrowser)('the screens about people', () => {
     expect(await page.getByLabel('Display name').inputValue()).toBe('Typed')
   })
 
+  test('create an organization, add a user and invite another person', async ({
+    email,
+    newPerson,
+    openConsole,
+  }) => {
+    const person = await newPerson({ name: 'Grace' })
+    const { page, errors } = await openConsole('admin', '/organizations')
+    await page.getByRole('button', { name: 'New organization' }).click()
+    await page.getByLabel('Name').fill('Initech')
+    await page.getByLabel('Slug').fill('Not a slug')
+    await page.getByRole('button', { name: 'Create organization' }).click()
+    await page.getByText('must be lower-case letters').waitFor(SHOWN)
+    await page.getByLabel('Slug').fill('initech')
+    await page.getByRole('button', { name: 'Create organization' }).click()
+    await page.getByRole('heading', { name: 'Initech', level: 1 }).waitFor(SHOWN)
+    for (const [address, shown] of [
+      [person.email, 'Members (1)'],
+      [email('joiner'), 'is invited by a mail'],
+    ] as const) {
+      await page.getByLabel('Add a member by e-mail address').fill(address)
+      await page.getByRole('button', { name: 'Add member' }).click()
+      await page.getByText(shown).waitFor(SHOWN)
+    }
+    await page.getByText('membership.created').waitFor(SHOWN)
+    await page.getByRole('button', { name: 'Remove' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click()
+    await page.getByText('Nobody is a member yet.').waitFor(SHOWN)
+    expect(errors).toEqual([])
+  })
+
   test('are one request each, and have no finding of axe, in both schemes and on a phone', async ({
     acme,
     newPerson,
@@ -280,6 +312,8 @@ describe.skipIf(noBrowser)('the screens about people', () => {
   }) => {
     const { id } = await newPerson({ name: 'Grace' })
     await lockUser(createPlatformCtx(acme), id)
+    const organization = await createOrganization(createPlatformCtx(acme), { name: 'Globex', slug: 'globex' })
+    await createMembership(createPlatformCtx(acme), organization.id, { userId: id })
     const { page, errors } = await openConsole('admin')
     let requests = 0
     page.on('request', (request) => {
@@ -292,12 +326,14 @@ describe.skipIf(noBrowser)('the screens about people', () => {
       `/users/${id}?tab=events`,
       '/users/new',
       '/invitations',
+      '/organizations',
+      `/organizations/${organization.id}`,
       '/roles',
     ]) {
       requests = 0
       await page.goto(`${ORIGIN}/${acme}/console${path}`)
       await page.getByRole('heading', { level: 1 }).waitFor()
-      await assertAccessible(page, path.replace(id, 'user'))
+      await assertAccessible(page, path.replace(id, 'user').replace(organization.id, 'organization'))
       // One more is of the frame. A new user needs nothing.
       expect([path, requests]).toEqual([path, path === '/users/new' ? 1 : 2])
     }

@@ -8,6 +8,7 @@ import { BATCH, fillTenant } from './plans.ts'
 
 /** Rows of the large tenant; ten other tenants have a tenth of them each. */
 export const CLIENTS = 6_000
+const ORGANIZATIONS = 2_000
 export const EVENTS = 16_000
 export const SESSIONS = 16_000
 /** The sessions belong to these users, a few to each. */
@@ -18,6 +19,11 @@ const FILL_CLIENTS = `
   SELECT $1, 'client_01m7xeb1sbendby702' || lpad(n::text, 8, '0'), 'App ' || n,
     (ARRAY['single-page', 'web', 'native', 'machine'])[1 + n % 4], CASE WHEN n % 50 = 0 THEN 'payment' ELSE 'login' END
   FROM generate_series($3::int + 1, $3::int + LEAST(${BATCH}, $2::int)) n`
+
+const FILL_ORGANIZATIONS = `
+  INSERT INTO "Organization" ("tenantId", "id", "slug", "name", "externalId")
+  SELECT $1, 'organization_01m7xeb1sbendby702' || lpad(n::text, 8, '0'), 'slug-' || n, (ARRAY['Acme', 'Globex'])[1 + n % 2] || ' ' || n, 'crm-' || n
+  FROM generate_series($3::int + 1, LEAST($3::int + ${BATCH}, $2::int)) n`
 
 /** One event every ten seconds, in an earlier era: no open transaction hides it. */
 const FILL_EVENTS = `
@@ -80,6 +86,13 @@ export const test = base
   .extend('clients', { scope: 'file' }, ({ admin }) =>
     fillTenants(admin, 'Client', CLIENTS, (tenant, rows) => fillTenant(admin, FILL_CLIENTS, tenant, rows)),
   )
+  .extend('organizations', { scope: 'file' }, async ({ admin }) => {
+    const ctx = await fillTenants(admin, 'Organization', ORGANIZATIONS, (tenant, rows) =>
+      fillTenant(admin, FILL_ORGANIZATIONS, tenant, rows),
+    )
+    await admin.query('ANALYZE "OrganizationTerm"')
+    return ctx
+  })
   .extend('events', { scope: 'file' }, ({ admin }) =>
     fillTenants(admin, 'Event', EVENTS, (tenant, rows) => fillTenant(admin, FILL_EVENTS, tenant, rows)),
   )
