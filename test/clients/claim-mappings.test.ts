@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { describe, expect } from 'vitest'
 import type { Scope } from '../../src/core/scopes.ts'
 import { test as base } from '../support/fixtures.ts'
@@ -74,6 +75,12 @@ describe('the claim mappings of a client', () => {
     expect((await setMappings([mapping(), mapping({ targets: ['userinfo'] })])).status).toBe(200)
     const many = Array.from({ length: 51 }, (_, index) => mapping({ claim: `plan${index}` }))
     expect((await setMappings(many)).body.fields).toMatchObject([{ field: 'claimMappings' }])
+  })
+
+  test('are accepted as the documents have them for libraries', async ({ setMappings }) => {
+    const lists = readFileSync('docs/claims.md', 'utf8').match(/(?<=```json\n)\[.*?(?=```)/gs) ?? []
+    expect(lists.length).toBe(5)
+    for (const list of lists) expect((await setMappings(JSON.parse(list))).status).toBe(200)
   })
 
   test('are set only by callers who may read what they give', async ({ client, rest }) => {
