@@ -72,10 +72,10 @@ function findClaimIssue({ claim, source, path, targets }: ClaimMapping): string 
   if (isReservedClaim(claim)) return 'is set by the service alone'
   const field = ADDRESS_CLAIMS.get(claim)
   if (field && (source !== 'user' || path !== field)) return `must have the field ${field} of the user`
-  if (AUTHORIZATION_CLAIMS.includes(claim) && (source === 'userMetadata' || targets.includes('access_token')))
-    return source === 'userMetadata'
-      ? 'gives rights, and users change their metadata themselves'
-      : 'gives rights at APIs, and is not mapped into access tokens'
+  if (AUTHORIZATION_CLAIMS.includes(claim) && (source === 'user' || source === 'userMetadata'))
+    return 'gives rights, and users change their profile and metadata themselves'
+  if (AUTHORIZATION_CLAIMS.includes(claim) && targets.includes('access_token'))
+    return 'gives rights at APIs, and is not mapped into access tokens'
   return null
 }
 

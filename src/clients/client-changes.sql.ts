@@ -18,11 +18,10 @@ const LOCK_CLIENT = declareRowLock('Client', Object.values(Prisma.ClientScalarFi
 export const lockClientRow = (tx: Db, clientId: string): Promise<ClientRow | null> =>
   tx.one(LOCK_CLIENT, { id: clientId }) as Promise<ClientRow | null>
 
-const LOCK_CLIENT_FOR_DELETE = declareRowLock('Client', ['allTenants', 'scopes'], 'FOR UPDATE')
+const CONTROL_COLUMNS = ['allTenants', 'scopes', 'claimMappings'] as const
+const LOCK_CLIENT_FOR_DELETE = declareRowLock('Client', CONTROL_COLUMNS, 'FOR UPDATE')
+type LockedClient = Pick<ClientRow, (typeof CONTROL_COLUMNS)[number]>
 
 /** Locks a client for its deletion: inserts of rows that refer to it wait too. */
-export const lockClientForDelete = (
-  tx: Db,
-  clientId: string,
-): Promise<Pick<ClientRow, 'allTenants' | 'scopes'> | null> =>
-  tx.one(LOCK_CLIENT_FOR_DELETE, { id: clientId })
+export const lockClientForDelete = (tx: Db, clientId: string): Promise<LockedClient | null> =>
+  tx.one(LOCK_CLIENT_FOR_DELETE, { id: clientId }) as Promise<LockedClient | null>

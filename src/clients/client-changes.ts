@@ -14,6 +14,7 @@ import { createEvent } from '../events/create-event.ts'
 import { recordEvents } from '../events/log.ts'
 import { Prisma } from '../generated/prisma/client.ts'
 import { ensureSigningKeys } from '../keys/key-rotation.ts'
+import type { ClaimMapping } from '../model/claim-mappings.ts'
 import { assertExpectedUpdatedAt, moveForward } from '../schema/expected-updated-at.ts'
 import { parseInput } from '../schema/input-shapes.ts'
 import {
@@ -25,7 +26,7 @@ import {
 import { createClientPatchShape } from './client-inputs.fields.ts'
 import { listCallbackOrigins, SECRET_FIELD_DEFAULTS } from './client-rules.fields.ts'
 import { APP_TYPES, type AppType, HAS_SECRET, type RegisteredBy } from './client-types.ts'
-import { type Client, requireMappingScopes } from './clients.ts'
+import { type Client, listMappingScopes } from './clients.ts'
 import { keepAdministratorSettings } from './own-changes.ts'
 import { completeSecuritySettings } from './security-profile.fields.ts'
 
@@ -38,13 +39,20 @@ export function requirePlatformForSharedClient(ctx: Ctx, client: Pick<Client, 'a
 }
 
 /**
- * Throws Forbidden unless the caller has every management scope of the client, because controlling a client
- * means getting its tokens. A client that registered itself, or the publisher of its document (`by`), does
- * not control it once an administrator has assigned `account` either.
+ * Throws Forbidden unless the caller has every management scope of the client and those of its claim mappings, because
+ * controlling a client means getting its tokens. A client that registered itself, or the publisher of its document (`by`),
+ * does not control it once an administrator has assigned `account` or mappings either.
  */
-export function requireClientControl(ctx: Ctx, states: Pick<Client, 'scopes'>[], by?: RegisteredBy): void {
+export function requireClientControl(
+  ctx: Ctx,
+  states: Pick<Client, 'scopes' | 'claimMappings'>[],
+  by?: RegisteredBy,
+): void {
   const scopes = new Set(states.flatMap((state) => state.scopes))
-  requireNoEscalation(ctx, [...scopes].filter(isScope))
+  const mappings = states.flatMap((state) => state.claimMappings as ClaimMapping[])
+  requireNoEscalation(ctx, new Set([...[...scopes].filter(isScope), ...listMappingScopes(mappings)]))
+  if (by && mappings.length > 0)
+    throw new Forbidden('Only administrators change a client with claim mappings.')
   if (by && scopes.has(ACCOUNT_SCOPE))
     throw new Forbidden(`Only administrators change a client with scope ${ACCOUNT_SCOPE}.`)
 }
@@ -158,7 +166,6 @@ export async function updateClient(
     requirePlatformForSharedClient(ctx, before)
     if (changedFields.some((field) => !PRESENTATION_FIELDS.includes(field)))
       requireClientControl(ctx, [before, after], by)
-    if (changedFields.includes('claimMappings')) requireMappingScopes(ctx, after.claimMappings)
     if (mayHaveSecret(before) && !mayHaveSecret(after)) {
       changedFields.push('secret')
       await tx.prisma.clientSecret.deleteMany({ where: { tenantId: ctx.tenant, clientId } })

@@ -21,11 +21,15 @@ import { completeSecuritySettings } from './security-profile.fields.ts'
 /** A client. Its secrets are in another table. */
 export type Client = ClientModel
 
-/** Throws Forbidden unless the caller may read the data of users that the client gets by these mappings. */
-export function requireMappingScopes(ctx: Ctx, mappings: readonly ClaimMapping[]): void {
-  const scopes = mappings.flatMap(({ source }): readonly Scope[] => MAPPING_SCOPES[source])
-  requireNoEscalation(ctx, new Set(scopes))
-}
+/**
+ * The scopes of those who may give a client these mappings, or control one that has them: they may read the data of users
+ * that the client gets, and give permissions at APIs, which authorize by the scopes and claims of access tokens.
+ */
+export const listMappingScopes = (mappings: readonly ClaimMapping[]): Scope[] =>
+  mappings.flatMap(({ source, scope, targets }): readonly Scope[] => [
+    ...MAPPING_SCOPES[source],
+    ...(scope !== null || targets.includes('access_token') ? (['roles:write'] as const) : []),
+  ])
 
 const MAPPING_SCOPES: Record<ClaimSource, readonly Scope[]> = {
   user: ['users:read'],
@@ -60,8 +64,10 @@ export async function createClient(
   const { allowedOrigins = null, ...data } = completeSecuritySettings(
     parseInput(createClientCreateShape(ctx.tenant), input),
   )
-  requireNoEscalation(ctx, (data.scopes ?? []).filter(isScope))
-  requireMappingScopes(ctx, data.claimMappings ?? [])
+  requireNoEscalation(ctx, [
+    ...(data.scopes ?? []).filter(isScope),
+    ...listMappingScopes(data.claimMappings ?? []),
+  ])
   if (data.allTenants && (ctx.actor.kind !== 'platform' || ctx.tenant !== SYSTEM_TENANT))
     throw new Forbidden('Only the platform creates clients for all tenants.')
   const id = origin?.columns.id ?? newId('client')

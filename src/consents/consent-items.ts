@@ -1,4 +1,5 @@
 import { ACCOUNT_SCOPE, isScope, SCOPES } from '../core/scopes.ts'
+import { readClaimName } from '../model/claim-mappings.ts'
 import { CLAIM_DEFINITIONS } from '../users/claims.ts'
 
 /** A scope with its meaning in plain words. */
@@ -47,6 +48,6 @@ export type ClaimConsentItem = { claim: string; words: string }
 export const describeClaim = (claim: string): string =>
   (Object.hasOwn(CLAIM_DEFINITIONS, claim) && CLAIM_DEFINITIONS[claim]?.description) || `See “${claim}”`
 
-/** Items of the consent page for individually requested claims that no scope covers. */
+/** Items of the consent page for claims that no scope covers, each name once. */
 export const toClaimConsentItems = (claims: readonly string[]): ClaimConsentItem[] =>
-  claims.map((claim) => ({ claim, words: describeClaim(claim) }))
+  [...new Set(claims.map(readClaimName))].map((claim) => ({ claim, words: describeClaim(claim) }))

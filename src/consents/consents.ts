@@ -9,6 +9,7 @@ import { toAppError } from '../core/to-app-error.ts'
 import { listInOrder } from '../database/page-query.ts'
 import { createEvent } from '../events/create-event.ts'
 import type { Prisma } from '../generated/prisma/client.ts'
+import { readClaimName } from '../model/claim-mappings.ts'
 import type { Page, PageArgs } from '../schema/page.ts'
 import { lockUserRow } from '../users/lock-user.sql.ts'
 
@@ -30,7 +31,7 @@ export const toConsentDetail = ({
   resources: string[]
 }) => ({
   scope: scopes.join(' '),
-  ...(claims.length > 0 && { claims: claims.join(' ') }),
+  ...(claims.length > 0 && { claims: [...new Set(claims.map(readClaimName))].join(' ') }),
   ...(resources.length > 0 && { resources: resources.join(' ') }),
 })
 

@@ -65,6 +65,16 @@ export const ADDRESS_CLAIMS: ReadonlyMap<string, string> = new Map([
   ['phone_number_verified', 'phoneNumberVerified'],
 ])
 
+/**
+ * A mapped claim as a consent has it: its name, source and path. With another source or path it is another claim, which
+ * users are asked for again. A name has no space.
+ */
+export const toConsentedClaim = ({ claim, source, path }: ClaimMapping): string =>
+  `${claim} ${source} ${path}`
+
+/** The name of a claim of a consent. */
+export const readClaimName = (consented: string): string => consented.split(' ', 1)[0] ?? ''
+
 /** The names of members that a JSON Pointer leads through (RFC 6901, section 4). */
 export const parsePointer = (pointer: string): string[] =>
   pointer

@@ -3,6 +3,7 @@ import {
   type ClaimSource,
   type ClaimTarget,
   parsePointer,
+  toConsentedClaim,
 } from '../model/claim-mappings.ts'
 import { getClaimName } from '../model/profile-fields.ts'
 import { CLAIM_DEFINITIONS, type ClaimsUser } from './claims.ts'
@@ -51,22 +52,25 @@ const READERS: Record<ClaimSource, (user: MappedUser, mapping: ClaimMapping) => 
   constant: (_user, { value }) => value,
 }
 
-/** Whether a scope contains the claim, so that the consent to the scope covers it. */
-const isCovered = (claim: string, scopes: readonly string[]): boolean =>
-  Object.hasOwn(CLAIM_DEFINITIONS, claim) && scopes.includes(CLAIM_DEFINITIONS[claim]?.scope ?? '')
+/** Whether a scope contains the claim with this source, so that the consent to the scope covers it. */
+const isCovered = ({ claim, source, path }: ClaimMapping, scopes: readonly string[]): boolean =>
+  source === 'user' &&
+  getClaimName(path as never) === claim &&
+  Object.hasOwn(CLAIM_DEFINITIONS, claim) &&
+  scopes.includes(CLAIM_DEFINITIONS[claim]?.scope ?? '')
 
 export const isGranted = ({ scope }: ClaimMapping, scopes: readonly string[]): boolean =>
   scope === null || scopes.includes(scope)
 
-/** The claims about the user that come out with these scopes and that none of them contains, each once: users consent to them. */
+/** The claims about the user that come out with these scopes and that none of them contains, each once, as consents have them. */
 export const listMappedClaims = (mappings: readonly ClaimMapping[], scopes: readonly string[]): string[] => [
   ...new Set(
     mappings
       .filter(
         (mapping) =>
-          mapping.source !== 'constant' && isGranted(mapping, scopes) && !isCovered(mapping.claim, scopes),
+          mapping.source !== 'constant' && isGranted(mapping, scopes) && !isCovered(mapping, scopes),
       )
-      .map(({ claim }) => claim),
+      .map(toConsentedClaim),
   ),
 ]
 
@@ -93,7 +97,7 @@ export function buildMappedClaims(
   for (const mapping of claimMappings) {
     const { claim, source, targets } = mapping
     if (!targets.includes(target) || !isGranted(mapping, scopes)) continue
-    if (source !== 'constant' && (user === null || unasked.has(claim))) continue
+    if (source !== 'constant' && (user === null || unasked.has(toConsentedClaim(mapping)))) continue
     const value = READERS[source](user as MappedUser, mapping) ?? null
     if (value === null) continue
     const size = Buffer.byteLength(JSON.stringify({ [claim]: value }))

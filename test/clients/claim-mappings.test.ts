@@ -50,6 +50,7 @@ describe('the claim mappings of a client', () => {
       mapping({ claim: 'email_verified', source: 'user', path: 'phoneNumberVerified' }),
     ],
     ['roles that users write', 'claim', mapping({ claim: 'roles', source: 'userMetadata' })],
+    ['groups that users write', 'claim', mapping({ claim: 'groups', source: 'user', path: 'nickname' })],
     ['groups in an access token', 'claim', mapping({ claim: 'groups', targets: ['access_token'] })],
     ['metadata of applications without a scope', 'scope', mapping({ scope: null })],
     ['metadata of applications with a scope that each sign-in has', 'scope', mapping({ scope: 'openid' })],
@@ -84,12 +85,26 @@ describe('the claim mappings of a client', () => {
   })
 
   test('are set only by callers who may read what they give', async ({ client, rest }) => {
+    await rest('PATCH', `/clients/${client.id}`, { claimMappings: null })
     const set = (scopes: Scope[], source: object) =>
       rest('PATCH', `/clients/${client.id}`, { claimMappings: [mapping(source)] }, { scopes })
     expect((await set(['clients:read', 'clients:write'], {})).status).toBe(403)
     expect((await set(['clients:read', 'clients:write', 'users:read'], {})).status).toBe(403)
-    expect(
-      (await set(['clients:read', 'clients:write', 'users:read'], { source: 'userMetadata' })).status,
-    ).toBe(200)
+    const withUsers: Scope[] = ['clients:read', 'clients:write', 'users:read']
+    const own = { source: 'userMetadata', scope: null }
+    expect((await set(withUsers, own)).status).toBe(200)
+    // Scopes and claims of access tokens are permissions at APIs.
+    expect((await set(withUsers, { ...own, scope: 'orders:write' })).status).toBe(403)
+    expect((await set(withUsers, { ...own, claim: 'scp', targets: ['access_token'] })).status).toBe(403)
+    expect((await set([...withUsers, 'roles:write'], { ...own, scope: 'orders:write' })).status).toBe(200)
+  })
+
+  test('are an obstacle for callers who may not read what the client gets', async ({ newClient, rest }) => {
+    const { id } = await newClient({ claimMappings: [mapping()] })
+    const scopes: Scope[] = ['clients:read', 'clients:write']
+    for (const change of [{ callbacks: ['https://evil.example/cb'] }, { requireConsent: true }])
+      expect((await rest('PATCH', `/clients/${id}`, change, { scopes })).status).toBe(403)
+    expect((await rest('POST', `/clients/${id}/secret`, {}, { scopes })).status).toBe(403)
+    expect((await rest('PATCH', `/clients/${id}`, { name: 'Shop' }, { scopes })).status).toBe(200)
   })
 })

@@ -1,4 +1,5 @@
 import { type Diagnostics, OAuthError } from '../../core/oauth-error.ts'
+import { readClaimName } from '../../model/claim-mappings.ts'
 import type { PendingRequest } from '../model/authorize-request.ts'
 import { type AuthorizationState, selectMaxAge } from './evaluate-request.ts'
 import { listConsentScopes } from './required-consent.ts'
@@ -61,7 +62,7 @@ const RULE_DIAGNOSTICS: Record<FailedRule, (failed: FailedEvaluation, user: Sign
   ) => {
     const missing = [
       ...listConsentScopes({ ...client, scopes }).filter((scope) => !consentedScopes?.includes(scope)),
-      ...claims.filter((claim) => !consentedClaims?.includes(claim)),
+      ...claims.filter((claim) => !consentedClaims?.includes(claim)).map(readClaimName),
       ...resources.filter((resource) => !consentedResources?.includes(resource)),
     ]
     return {

@@ -1,5 +1,7 @@
+import { LRUCache } from 'lru-cache'
 import type { Ctx } from '../../context/context.ts'
 import { takeStorage } from '../../coordination/storage-budgets.ts'
+import { sha256 } from '../../core/crypto.ts'
 import { errorMessage } from '../../core/error-message.ts'
 import { measureJson } from '../../core/json/json-size.ts'
 import { log } from '../../core/log.ts'
@@ -68,16 +70,28 @@ export function buildUserinfoClaims(
   }
 }
 
+/** What was recorded in the last hour. */
+const recentlyOmitted = new LRUCache<string, true>({
+  max: 10_000,
+  ttl: 3_600_000,
+  perf: { now: () => Date.now() },
+})
+
 /**
- * Records which mapped claims were left out of what a client gets about a user, within the budget of rejections. The token
- * is valid without them. Never throws.
+ * Records which mapped claims were left out of what a client gets about a user, each process once an hour, within the budget
+ * of rejections. The token is valid without them. Never throws.
  */
 export async function recordOmittedClaims(
   ctx: Ctx,
   { clientId, userId }: { clientId: string; userId: string },
-  omitted: readonly OmittedClaims[],
+  found: readonly OmittedClaims[],
 ): Promise<void> {
+  if (found.length === 0) return
+  const toKey = ({ target, claims }: OmittedClaims) =>
+    sha256([ctx.tenant, clientId, userId, target, ...claims].join(' ')).toString('base64url')
+  const omitted = found.filter((one) => !recentlyOmitted.has(toKey(one)))
   if (omitted.length === 0) return
+  for (const one of omitted) recentlyOmitted.set(toKey(one), true)
   try {
     if (await takeStorage('rejection', ctx, { rows: omitted.length, bytes: measureJson(omitted) })) return
     await recordEvents(
