@@ -198,6 +198,12 @@ const NO_USER: SignInStep = {
 type Answer = Pick<Explained, 'scopes' | 'audience' | 'idTokenClaims' | 'userinfoClaims'>
 const NO_ANSWER: Answer = { scopes: [], audience: [], idTokenClaims: null, userinfoClaims: null }
 
+/** The client as the caller may see its answers: without the claims that it reads from metadata of the applications. */
+const selectReadableMappings = (ctx: Ctx, client: CachedClient): CachedClient =>
+  ctx.scopes.has('users:read_app_metadata')
+    ? client
+    : { ...client, claimMappings: client.claimMappings.filter(({ source }) => source !== 'appMetadata') }
+
 function describeAnswer(
   tenant: CachedTenant,
   client: CachedClient | null,
@@ -231,6 +237,8 @@ export async function explainSignIn(ctx: Ctx, input: unknown): Promise<SignInExp
   const tenant = (await findTenant(ctx.tenant)) as CachedTenant
   const { steps, params, request } = await readRequest(tenant, given)
   const { userId, clientId, event } = given
+  // Also the outcome says of which organizations the user is a member.
+  if (userId !== null && request?.organization) requireScope(ctx, 'organizations:read')
   const found = userId === null ? null : await findExplainedUser(ctx, userId, clientId, request?.organization)
   const base = { userId, clientId, request: params?.toString() ?? null, event }
   const known = { ...base, ...NO_ANSWER }
@@ -242,5 +250,11 @@ export async function explainSignIn(ctx: Ctx, input: unknown): Promise<SignInExp
   if (!found || !user.walk)
     return { ...known, succeeds: hasFailed(all) ? false : user.isUnknown ? null : !found, steps: all }
   const client = clientId === null ? null : await findClient(ctx.tenant, clientId)
-  return { ...base, ...describeAnswer(tenant, client, request, found, user.walk), succeeds: true, steps: all }
+  const readable = client && selectReadableMappings(ctx, client)
+  return {
+    ...base,
+    ...describeAnswer(tenant, readable, request, found, user.walk),
+    succeeds: true,
+    steps: all,
+  }
 }

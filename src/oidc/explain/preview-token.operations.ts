@@ -11,7 +11,7 @@ const COST = 20
 export const previewOperations: readonly RestRoute[] = defineComputation<TokenPreview>({
   name: 'previewToken',
   summary:
-    'Shows the claims that a client would get about a user who signs in now by a code and consents, by the functions that issue tokens. Nothing is signed or written. Needs users:read, clients:read, and users:read_app_metadata where a mapping reads appMetadata.',
+    'Shows the claims that a client would get about a user who signs in now by a code and consents, by the functions that issue tokens. Nothing is signed or written. Needs users:read, clients:read, users:read_app_metadata where a mapping reads appMetadata, and organizations:read for an organization.',
   scopes: ['users:read', 'clients:read'],
   args: PreviewInput,
   ref: defineObjectType<TokenPreview>(

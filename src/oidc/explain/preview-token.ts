@@ -49,6 +49,7 @@ export async function previewToken(ctx: Ctx, input: unknown): Promise<TokenPrevi
   const { userId, clientId, scope, organization: named, resource } = parseInput(PreviewInput, input)
   requireScope(ctx, 'users:read')
   requireScope(ctx, 'clients:read')
+  if (named) requireScope(ctx, 'organizations:read')
   const tenant = (await findTenant(ctx.tenant)) as CachedTenant
   const client = require(await findClient(ctx.tenant, clientId), 'clientId', 'is not a client of this tenant')
   const found = require(await selectExplainedUser(

@@ -274,6 +274,29 @@ describe('explainSignIn', () => {
     expect(find(explained, 'method', 'passkey')).toMatchObject({ outcome: 'unknown', remedy: null })
   })
 
+  test('has claims of appMetadata for callers only who may read it', async ({
+    tenant,
+    newPerson,
+    newClient,
+  }) => {
+    const { id: userId } = await newPerson({ appMetadata: { plan: 'gold' } })
+    const targets = ['id_token', 'userinfo']
+    const { id: clientId } = await newClient({
+      claimMappings: [
+        { claim: 'plan', source: 'appMetadata', path: '/plan', scope: 'billing', targets },
+        { claim: 'shop', source: 'constant', value: 'a', targets },
+      ],
+    })
+    const read = async (scopes: Scope[]) => {
+      const input = { userId, clientId, request: query({ scope: 'openid billing' }) }
+      const explained = await explainSignIn(await ctxFor(tenant, scopes), input)
+      return [explained.idTokenClaims, explained.userinfoClaims].map((claims) => [claims?.plan, claims?.shop])
+    }
+    const scopes: Scope[] = ['users:read', 'clients:read']
+    expect(await read(scopes)).toEqual(targets.map(() => [undefined, 'a']))
+    expect(await read([...scopes, 'users:read_app_metadata'])).toEqual(targets.map(() => ['gold', 'a']))
+  })
+
   test('reads in three statements, and writes nothing', async ({ explain, newPerson, tenant }) => {
     const person = await newPerson()
     await explain(person)
