@@ -78,7 +78,7 @@ export const apiKeyOperations: readonly RestRoute[] = [
   ...defineMutation({
     name: 'createApiKey',
     summary:
-      'Creates an API key of the tenant or of a user. The response has the key, which is shown only once. Callers can only give scopes that they have.',
+      'Creates an API key of the tenant or of a user. The response has the key, which is shown only once. Callers can only give scopes that they have; for a user they need users:write and all scopes of the roles of the user.',
     scope: 'api_keys:write',
     isCreation: true,
     input: ApiKeyCreate,
@@ -114,7 +114,7 @@ export const apiKeyOperations: readonly RestRoute[] = [
   ...defineMutation({
     name: 'updateApiKey',
     summary:
-      'Changes an API key. Callers can only change keys with scopes that they have, and give such scopes.',
+      'Changes an API key. Callers can only change keys with scopes that they have and of users whom they may change, and give such scopes.',
     scope: 'api_keys:write',
     targets: ['apiKeyId'],
     input: ApiKeyPatch,

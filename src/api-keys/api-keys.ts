@@ -1,7 +1,8 @@
+import { isDeepStrictEqual } from 'node:util'
 import { getKeyOwner } from '../access/api-keys/find-api-key.ts'
 import { createKeyText, getKeyStart } from '../access/api-keys/key-text.ts'
 import { listDeclaredResources } from '../access/declared-resources.ts'
-import { requireNoEscalation } from '../access/require-scope.ts'
+import { requireNoEscalation, requireScope } from '../access/require-scope.ts'
 import { findTenant } from '../access/tenant-cache.ts'
 import type { Ctx } from '../context/context.ts'
 import { newId, readIdPrefix, sha256 } from '../core/crypto.ts'
@@ -33,10 +34,12 @@ export const MAX_KEYS = { user: 50, organization: 100, tenant: 1000 } as const
 
 const LOCK_TENANT = declareTenantLock(['tenantId'])
 const LOCK_KEY = declareRowLock('ApiKey', [
+  'name',
   'userId',
   'organizationId',
   'scopes',
   'resources',
+  'allowedNetworks',
   'expiresAt',
   'createdAt',
   'rotatedAt',
@@ -98,6 +101,15 @@ async function addSecret({ prisma, tenant }: Tx, apiKeyId: string, key: string):
 
 type Owner = Pick<ApiKeyRow, 'userId' | 'organizationId'>
 
+/**
+ * Requires the right to act as the user: a key names its user to the APIs that it is for, whatever its scopes are. Throws
+ * Forbidden.
+ */
+function requireUserControl(ctx: Ctx, roles: readonly string[]): void {
+  requireScope(ctx, 'users:write')
+  requireNoEscalation(ctx, getRoleScopes(roles))
+}
+
 /** Locks the row of the owner, and returns the roles of a user. Throws NotFound and UserLocked. */
 async function lockOwner(tx: Tx, { userId, organizationId }: Owner): Promise<string[] | null> {
   if (organizationId !== null && !(await lockOrganization(tx, organizationId)))
@@ -123,8 +135,8 @@ async function requireRoom(tx: Tx, owner: Owner): Promise<void> {
 }
 
 /**
- * Creates an API key, of a user, an organization or the tenant. Throws InvalidInput, Forbidden (a scope that the caller lacks), NotFound
- * (the user), UserLocked, and Conflict when the owner has too many.
+ * Creates an API key, of a user, an organization or the tenant. Throws InvalidInput, Forbidden (a scope that the caller lacks, or
+ * a user whom the caller does not control), NotFound (the user), UserLocked, and Conflict when the owner has too many.
  */
 export async function createApiKey(
   ctx: Ctx,
@@ -150,6 +162,7 @@ export async function createApiKey(
   const key = createKeyText()
   const apiKey = await ctx.db.transaction(async (tx) => {
     const roles = await lockOwner(tx, owner)
+    if (byManagement && roles) requireUserControl(ctx, roles)
     await requireRoom(tx, owner)
     const issues = [...unknown, ...findScopeIssues(ctx.tenant, { scopes, resources, ...owner }, roles)]
     if (issues.length > 0) throw new InvalidInput(issues)
@@ -171,7 +184,15 @@ export async function createApiKey(
     })
     await addSecret(tx, created.id, key)
     await recordEvents(tx, ctx, [
-      createEvent('api_key.created', { ...owner, apiKeyId: created.id }, { scopes: scopes.join(' ') }),
+      createEvent(
+        'api_key.created',
+        { ...owner, apiKeyId: created.id },
+        {
+          scopes: scopes.join(' '),
+          resources: resources.join(' '),
+          allowed_networks: allowedNetworks.join(' '),
+        },
+      ),
     ])
     return created
   })
@@ -228,11 +249,23 @@ export function listApiKeys(ctx: Ctx, args: ListArgs): Promise<Page<ApiKey>> {
   })
 }
 
-type LockedKey = RowOf<typeof LOCK_KEY>
+/** A key, and the roles of its user; null without one. */
+type LockedKey = RowOf<typeof LOCK_KEY> & { roles: string[] | null }
+
+/** Locks the row of the key, after that of its user: changes of a user delete keys. Null without such a key. */
+async function lockKey(tx: Tx, id: string): Promise<LockedKey | null> {
+  if (readIdPrefix(id) !== 'apikey') return null
+  const where = { tenantId_id: { tenantId: tx.tenant, id } }
+  const found = await tx.prisma.apiKey.findUnique({ where, select: { userId: true } })
+  const user = found?.userId ? await lockUserRow(tx, found.userId) : null
+  const key = await tx.one(LOCK_KEY, { id })
+  return key && { ...key, roles: user?.roles ?? null }
+}
 
 /**
  * Changes a key whose row is locked. Throws NotFound, also for the key of another user where `ownerId` names one, and
- * Forbidden for a key whose scopes the caller lacks: whoever controls a key has what it permits.
+ * Forbidden for a key whose scopes the caller lacks, or whose user the caller does not control: whoever controls a key has
+ * what it permits.
  */
 const changeKey = <Result>(
   ctx: Ctx,
@@ -241,9 +274,12 @@ const changeKey = <Result>(
   change: (tx: Tx, current: LockedKey, where: { tenantId: string; id: string }) => Promise<Result>,
 ): Promise<Result> =>
   ctx.db.transaction(async (tx) => {
-    const current = readIdPrefix(id) === 'apikey' ? await tx.one(LOCK_KEY, { id }) : null
+    const current = await lockKey(tx, id)
     if (!current || (ownerId !== undefined && current.userId !== ownerId)) throw new NotFound('API key')
-    if (ownerId === undefined) requireNoEscalation(ctx, current.scopes.filter(isScope))
+    if (ownerId === undefined) {
+      requireNoEscalation(ctx, current.scopes.filter(isScope))
+      if (current.roles) requireUserControl(ctx, current.roles)
+    }
     return change(tx, current, { tenantId: ctx.tenant, id })
   })
 
@@ -252,12 +288,10 @@ export async function updateApiKey(ctx: Ctx, id: string, input: unknown): Promis
   const given = parseInput(ApiKeyPatch, input)
   const { name, scopes, allowedNetworks } = given
   requireNoEscalation(ctx, (scopes ?? []).filter(isScope))
-  return changeKey(ctx, id, undefined, async (tx, { userId, organizationId, resources }, where) => {
-    if (scopes) {
-      const user = userId === null ? null : await lockUserRow(tx, userId)
-      const issues = findScopeIssues(ctx.tenant, { scopes, resources, organizationId }, user?.roles ?? null)
-      if (issues.length > 0) throw new InvalidInput(issues)
-    }
+  return changeKey(ctx, id, undefined, async (tx, current, where) => {
+    const { userId, organizationId, resources, roles } = current
+    const issues = scopes ? findScopeIssues(ctx.tenant, { scopes, resources, organizationId }, roles) : []
+    if (issues.length > 0) throw new InvalidInput(issues)
     const row = await tx.prisma.apiKey.update({
       where: { tenantId_id: where },
       data: {
@@ -267,8 +301,8 @@ export async function updateApiKey(ctx: Ctx, id: string, input: unknown): Promis
       },
       omit: HIDDEN_COLUMNS,
     })
-    const changedFields = Object.keys(given).filter(
-      (field) => given[field as keyof typeof given] !== undefined,
+    const changedFields = (Object.keys(given) as (keyof typeof given)[]).filter(
+      (field) => given[field] !== undefined && !isDeepStrictEqual(given[field], current[field]),
     )
     if (changedFields.length > 0)
       await recordEvents(tx, ctx, [

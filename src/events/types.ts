@@ -192,9 +192,9 @@ export const EVENTS = {
     'trustedDocumentId',
   ]),
   'api_key.created': event(
-    'An API key was created, of a user if there is one, with `scopes`, separated by spaces.',
+    'An API key was created, of a user if there is one, with `scopes`, `resources` and `allowed_networks`, each separated by spaces.',
     ['userId?', 'organizationId?', 'apiKeyId'],
-    z.strictObject({ scopes: z.string() }),
+    z.strictObject({ scopes: z.string(), resources: z.string(), allowed_networks: z.string() }),
   ),
   'api_key.updated': event('An API key changed.', ['userId?', 'organizationId?', 'apiKeyId']),
   'api_key.rotated': event(

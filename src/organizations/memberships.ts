@@ -41,9 +41,12 @@ export async function addMember(
   return membership
 }
 
-/** The user or the client who calls, as memberships and invitations have it. */
-export const getCallerId = ({ actor }: Ctx): string | null =>
-  actor.kind === 'user' ? actor.userId : actor.kind === 'client' ? actor.clientId : null
+/** The user, client or API key of the tenant that calls, as memberships and invitations have it. */
+export function getCallerId({ actor }: Ctx): string | null {
+  if (actor.kind === 'user') return actor.userId
+  if (actor.kind === 'client') return actor.clientId
+  return actor.kind === 'key' ? actor.apiKeyId : null
+}
 
 /**
  * Makes a user a member of an organization. Throws InvalidInput, Conflict for a member, and NotFound without such an

@@ -78,6 +78,14 @@ describe('an API key', () => {
     expect(found.body.events).toMatchObject([{ type: 'user.created', actor: { apiKeyId: id } }])
   })
 
+  test('of the tenant is named by the memberships that it makes', async ({ rest, makeKey, makeUser }) => {
+    const { id, key } = await makeKey({ scopes: ['organizations:write'] })
+    const { body } = await rest('POST', '/organizations', { slug: 'acme', name: 'Acme' }, { token: key })
+    const input = { userId: await makeUser([]) }
+    const member = await rest('POST', `/organizations/${body.id}/members`, input, { token: key })
+    expect(member.body.addedBy).toBe(id)
+  })
+
   test('of a user permits what the roles permit at each call, and nothing of the own account', async ({
     tenant,
     gql,

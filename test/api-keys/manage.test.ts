@@ -1,9 +1,12 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect } from 'vitest'
 import { createApiKey, revokeApiKey, rotateApiKey, updateApiKey } from '../../src/api-keys/api-keys.ts'
-import { createPlatformCtx } from '../../src/context/context.ts'
+import { type Ctx, createPlatformCtx } from '../../src/context/context.ts'
 import { newId } from '../../src/core/crypto.ts'
 import type { Scope } from '../../src/core/scopes.ts'
+import { createApi } from '../../src/permissions/apis.ts'
 import { updateSettings } from '../../src/tenants/settings.ts'
+import { lockUserRow } from '../../src/users/lock-user.sql.ts'
 import { setUserRoles } from '../../src/users/roles.ts'
 import { createUser } from '../../src/users/users.ts'
 import { newTenant } from '../support/actors.ts'
@@ -39,7 +42,7 @@ describe('createApiKey', () => {
     const log = await events()
     expect(log.find(({ subjectIds }) => subjectIds.includes(body.id))).toMatchObject({
       type: 'api_key.created',
-      detail: { scopes: 'users:read' },
+      detail: { scopes: 'users:read', resources: '', allowed_networks: '' },
     })
     for (const text of [answers, secrets, log]) expect(JSON.stringify(text)).not.toContain(body.key)
   })
@@ -74,6 +77,30 @@ describe('createApiKey', () => {
     ).rejects.toMatchObject({
       fields: [{ field: 'scopes.0' }],
     })
+  })
+
+  test('makes and changes keys of a user only for callers who control the user', async ({ ctx, tenant }) => {
+    const { identifier } = await createApi(ctx, { identifier: 'https://api.pay.example', name: 'Pay' })
+    const input = {
+      name: 'Pay',
+      userId: (await createUser(ctx, { name: 'Root' })).id,
+      resources: [identifier],
+    }
+    await setUserRoles(createPlatformCtx(tenant), input.userId, { roles: ['admin'] })
+    const { apiKey } = await createApiKey(ctx, input)
+    const lone: Ctx = { ...ctx, scopes: new Set(['api_keys:write']) }
+    const writer: Ctx = { ...ctx, scopes: new Set(['api_keys:write', 'users:write']) }
+    const { id: plainId } = await createUser(ctx, { name: 'Ada' })
+    const { apiKey: plain } = await createApiKey(writer, { ...input, userId: plainId })
+    for (const [caller, userId, { id }] of [
+      [lone, input.userId, apiKey],
+      [writer, input.userId, apiKey],
+      [lone, plainId, plain],
+    ] as const) {
+      await expect(createApiKey(caller, { ...input, userId })).rejects.toMatchObject({ code: 'FORBIDDEN' })
+      for (const control of [updateApiKey, rotateApiKey, revokeApiKey])
+        await expect(control(caller, id, {})).rejects.toMatchObject({ code: 'FORBIDDEN' })
+    }
   })
 
   test('names every invalid field', async ({ ctx }) => {
@@ -154,20 +181,39 @@ describe('listApiKeys', () => {
   })
 })
 
+describe('a change of a key', () => {
+  test('waits for a change of its user that deletes the key', async ({ ctx, tenant }) => {
+    const { id: userId } = await createUser(ctx, { name: 'Ada' })
+    const { apiKey } = await createApiKey(ctx, { name: 'Own', userId })
+    const deletion = ctx.db.transaction(async (tx) => {
+      await lockUserRow(tx, userId)
+      await sleep(400)
+      await tx.prisma.apiKey.deleteMany({ where: { tenantId: tenant, userId } })
+    })
+    await sleep(150)
+    expect(await Promise.allSettled([deletion, updateApiKey(ctx, apiKey.id, { scopes: [] })])).toMatchObject([
+      { status: 'fulfilled' },
+      { status: 'rejected', reason: { status: 404 } },
+    ])
+  })
+})
+
 describe('the events of a key', () => {
   test('have the user and the id of the key', async ({ ctx, events }) => {
     const { id: userId } = await createUser(ctx, { name: 'Ada' })
-    const { apiKey } = await createApiKey(ctx, { name: 'Own', userId })
-    await updateApiKey(ctx, apiKey.id, { name: 'Renamed', allowedNetworks: ['::1'] })
-    await updateApiKey(ctx, apiKey.id, {})
+    const { apiKey } = await createApiKey(ctx, { name: 'Own', userId, allowedNetworks: ['::1'] })
+    await updateApiKey(ctx, apiKey.id, { name: 'Renamed', scopes: [], allowedNetworks: ['::1'] })
+    await updateApiKey(ctx, apiKey.id, { name: 'Renamed', allowedNetworks: [] })
+    await updateApiKey(ctx, apiKey.id, { name: 'Renamed' })
     await rotateApiKey(ctx, apiKey.id, { overlapSeconds: 0 })
     await revokeApiKey(ctx, apiKey.id)
     const log = (await events()).filter(({ subjectIds }) => subjectIds.includes(apiKey.id))
     expect(
       log.map(({ type, userId: of, changedFields, detail }) => [type, of, changedFields, detail]),
     ).toEqual([
-      ['api_key.created', userId, [], { scopes: '' }],
-      ['api_key.updated', userId, ['name', 'allowedNetworks'], null],
+      ['api_key.created', userId, [], { scopes: '', resources: '', allowed_networks: '::1' }],
+      ['api_key.updated', userId, ['name'], null],
+      ['api_key.updated', userId, ['allowedNetworks'], null],
       ['api_key.rotated', userId, [], { previous_expires_at: null }],
       ['api_key.revoked', userId, [], null],
     ])

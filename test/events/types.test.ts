@@ -79,7 +79,7 @@ const DETAILS: { [Type in EventType as null extends EventDetail<Type> ? never : 
   'credential.recovery_code_used': { remaining: 9 },
   'credential.counter_decreased': { from: 5, to: 4 },
   'invitation.created': { roles: '' },
-  'api_key.created': { scopes: 'users:read' },
+  'api_key.created': { scopes: 'users:read', resources: '', allowed_networks: '' },
   'api_key.rotated': { previous_expires_at: null },
   'invitation.failed': { reason: 'delivery' },
   'organization.deleted': { members: 3 },
