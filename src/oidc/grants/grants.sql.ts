@@ -29,6 +29,10 @@ export type PresentedToken = {
   scopes: string[] | null
   /** The id or slug of the organization that the request names; null for that of the grant. */
   organization: string | null
+  /** Whether the client gets tokens for the organization of the grant only. */
+  keepsOrganization: boolean
+  /** Whether the client gets no tokens without an organization. */
+  requiresOrganization: boolean
   /** The APIs that the request selects, and the one of tokens for none. */
   apis: string[] | null
   defaultApi: string | null
@@ -63,6 +67,8 @@ const REFRESH_GRANT = statement({
     clientId: 'text',
     scopes: 'text[]?',
     organization: 'text?',
+    keepsOrganization: 'boolean',
+    requiresOrganization: 'boolean',
     dpopJkt: 'text?',
     now: 'timestamptz',
     retryFrom: 'timestamptz',
@@ -87,7 +93,11 @@ const REFRESH_GRANT = statement({
     ]),
     claims: typed<ClaimsRequest | null>('jsonb?'),
     organizationId: 'text?',
+    /** That of the grant before this request. */
+    formerOrganizationId: 'text?',
     organization: typed<TokenOrganization | null>('jsonb?'),
+    /** Whether the user and the client may have tokens for the organization, or for none. */
+    isPermitted: 'boolean',
     roles: 'text[]',
     access: typed<EffectiveAccess | null>('jsonb?'),
     claimsUser: typed<ClaimsUserJson | null>('jsonb?'),
@@ -96,15 +106,13 @@ const REFRESH_GRANT = statement({
     isRecorded: 'boolean',
   },
   hasInserted: ([row]) =>
-    row?.isRecorded === true &&
-    (row.organizationId === null) === (row.organization === null) &&
-    (row.outcome === 'rotated' || row.outcome === 'kept'),
+    row?.isRecorded === true && row.isPermitted && (row.outcome === 'rotated' || row.outcome === 'kept'),
 })`
-  WITH presented AS MATERIALIZED (
+  WITH found AS MATERIALIZED (
     SELECT g."id", g."userId", g."sessionId", g."clientId", g."scopes", g."resources", g."defaultAudience", g."claims", g."authenticatedAt", g."amr",
       COALESCE(:organization, g."organizationId") AS "organizationId",
       ${buildTokenOrganizationSql('u."id"', 'COALESCE(:organization, g."organizationId")', ':organization')} AS "organization",
-      ${buildGrantAccessSql('g')} AS "access",
+      ${buildGrantAccessSql('g')} AS "access", g."organizationId" AS "formerOrganizationId",
       u."roles", ${buildClaimsUserSql(':withClaims OR g."claims" IS NOT NULL')} AS "claimsUser",
       CASE
         WHEN g."generation" = :generation AND :rotates THEN 'rotated'
@@ -121,12 +129,17 @@ const REFRESH_GRANT = statement({
       AND g."generation" >= :generation AND g."revokedAt" IS NULL
       AND g."idleExpiresAt" > :now AND g."expiresAt" > :now AND NOT u."locked"
     FOR NO KEY UPDATE OF g
+  ), presented AS MATERIALIZED (
+    SELECT *, CASE
+        WHEN "organization" IS NULL THEN "organizationId" IS NULL AND NOT :requiresOrganization
+        ELSE NOT :keepsOrganization OR "organization"->>'id' IS NOT DISTINCT FROM "formerOrganizationId"
+      END AS "isPermitted"
+    FROM found
   ), used AS (
     UPDATE "Grant" g SET "organizationId" = p."organization"->>'id', "generation" = g."generation" + :rotates::int, "rotatedAt" = :now,
       "idleExpiresAt" = LEAST(:idleExpiresAt, g."expiresAt")
         - CASE WHEN :rotates THEN interval '0' ELSE interval '1 millisecond' END
-    FROM presented p WHERE g."tenantId" = :tenant AND g."id" = p."id" AND p."outcome" IN ('rotated', 'kept')
-      AND (p."organizationId" IS NULL OR p."organization" IS NOT NULL)
+    FROM presented p WHERE g."tenantId" = :tenant AND g."id" = p."id" AND p."outcome" IN ('rotated', 'kept') AND p."isPermitted"
     RETURNING g."id", g."userId", g."sessionId", g."clientId"
   ), event_log AS (${buildInsertEventsSql(':events', {
     from: 'used JOIN presented p ON p."isRecorded"',

@@ -27,10 +27,14 @@ const createInvalidRefreshTokenError = (diagnostics: Diagnostics) =>
   })
 
 /** Also for an organization that does not exist. The refresh token was not used: it works for another organization. */
-const createNoMemberError = ({ organizationId }: { organizationId: string | null }) =>
-  new OAuthError('invalid_grant', 'The user is not, or no longer, a member of the organization.', {
-    diagnostics: { organization: organizationId },
-  })
+const createOrganizationError = ({ organizationId }: { organizationId: string | null }) =>
+  new OAuthError(
+    'invalid_grant',
+    organizationId === null
+      ? 'The client requires an organization, and the grant has none.'
+      : 'The user is not, or no longer, a member of the organization.',
+    { diagnostics: { organization: organizationId } },
+  )
 
 /**
  * The refresh_token grant (RFC 6749, section 6; RFC 9700, section 4.14.2). The token rotates with every use, unless the
@@ -54,6 +58,9 @@ export async function refreshTokens(request: TokenRequest): Promise<TokenRespons
     generation: token.generation,
     scopes: requestedScopes,
     organization: form.organization === undefined ? null : requireParameter(form, 'organization'),
+    // The user has consented to that of the grant.
+    keepsOrganization: client.requireConsent,
+    requiresOrganization: client.organization === 'required',
     dpopJkt,
     now,
     retryFrom: addSeconds(now, -REFRESH_RETRY_SECONDS),
@@ -72,7 +79,7 @@ export async function refreshTokens(request: TokenRequest): Promise<TokenRespons
     await revokeGrants(ctx.db, ctx, { kind: 'grant', ...identity }, 'refresh token replayed', now)
     throw createInvalidRefreshTokenError(diagnoseReplay(presented, REFRESH_RETRY_SECONDS))
   }
-  if (grant.organizationId !== null && grant.organization === null) throw createNoMemberError(grant)
+  if (!grant.isPermitted) throw createOrganizationError(grant)
   const scopes = selectGrantableScopes(requestedScopes ?? grant.scopes, client, grant.roles)
   const generation = grant.outcome === 'kept' ? token.generation : token.generation + 1
   const successor = formatRefreshToken(tenant.tokenKey, { ...token, generation })

@@ -1,8 +1,10 @@
 import { decodeJwt } from 'jose'
 import * as openid from 'openid-client'
 import { describe, expect } from 'vitest'
+import { updateClient } from '../../../src/clients/client-changes.ts'
 import { explainSignIn } from '../../../src/oidc/explain/explain-sign-in.ts'
 import { previewToken } from '../../../src/oidc/explain/preview-token.ts'
+import { ctxFor } from '../../support/actors.ts'
 import { test as base, startRequest } from '../../support/openid-client.ts'
 import { signInAt } from '../../support/protocol.ts'
 import { countWarmStatements, leastStatements } from '../../support/statements.ts'
@@ -172,6 +174,22 @@ describe('a client that asks for the organization', () => {
     })
   })
 
+  test('is explained and previewed to callers only who may read organizations', async ({
+    tenant,
+    member,
+    first,
+    asking,
+  }) => {
+    const caller = await ctxFor(tenant, ['users:read', 'clients:read', 'events:read'])
+    const input = { userId: member.user.id, clientId: asking.id }
+    for (const answer of [
+      explainSignIn(caller, input),
+      previewToken(caller, { ...input, organization: first.slug }),
+    ])
+      await expect(answer).rejects.toMatchObject({ message: 'This needs the scope organizations:read.' })
+    expect((await previewToken(caller, input)).accessToken).not.toHaveProperty('org_id')
+  })
+
   test('is read by openid-client', async ({
     requiring,
     discover,
@@ -215,6 +233,44 @@ describe('a refresh', () => {
       second.id,
       second.slug,
     ])
+  })
+
+  test('keeps the organization where the client asks for consent', async ({
+    member,
+    first,
+    second,
+    newClient,
+    oidc,
+  }) => {
+    const client = await newClient({ requireConsent: true })
+    const page = await member.browser.open(oidc.authorizePath({ ...SCOPE, organization: first.id }, client))
+    await member.browser.submit({ ...page, html: await page.response.text() }, { step: 'allow' })
+    const tokens = await member.newTokens({ ...SCOPE, organization: first.id }, client)
+    expect(await oidc.refresh(tokens.refresh_token, { organization: second.slug }, client)).toMatchObject({
+      status: 400,
+      body: { error_description: 'The user is not, or no longer, a member of the organization.' },
+    })
+    const { body } = await oidc.refresh(tokens.refresh_token, { organization: first.slug }, client)
+    expect(readOrganization(body.access_token)).toEqual([first.id, first.slug])
+  })
+
+  test('needs an organization once the client requires one', async ({
+    ctx,
+    member,
+    first,
+    newClient,
+    oidc,
+  }) => {
+    const client = await newClient()
+    const tokens = await member.newTokens(SCOPE, client)
+    await updateClient(ctx, client.id, { organization: 'required' })
+    expect((await oidc.refresh(tokens.refresh_token, {}, client)).body).toEqual({
+      error: 'invalid_grant',
+      error_description: 'The client requires an organization, and the grant has none.',
+    })
+    // The rejected request has not used the token.
+    const { body } = await oidc.refresh(tokens.refresh_token, { organization: first.id }, client)
+    expect(readOrganization(body.access_token)).toEqual([first.id, first.slug])
   })
 
   test('fails for a removed member, whose tokens are inactive at once', async ({
