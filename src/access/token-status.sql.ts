@@ -23,8 +23,9 @@ export const ACTIVE_BASIS_CONDITION = `NOT u."locked"
 /** The condition that the user `u` is a member of an organization, if the token has one. */
 export const buildMemberCondition = (
   organizationId: string,
+  tenant = ':tenant',
 ): string => `(${organizationId} IS NULL OR EXISTS (
-    SELECT FROM "Membership" m WHERE m."tenantId" = :tenant AND m."organizationId" = ${organizationId} AND m."userId" = u."id"
+    SELECT FROM "Membership" m WHERE m."tenantId" = ${tenant} AND m."organizationId" = ${organizationId} AND m."userId" = u."id"
   ))`
 
 const SELECT_ACTIVE_ROLES = statement({

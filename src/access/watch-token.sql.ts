@@ -2,7 +2,7 @@ import type { Db } from '../database/handle.ts'
 import { findByKey } from '../database/key-lookup.ts'
 import { statement, typed } from '../database/statement.ts'
 import { ACTIVE_KEY_CONDITION } from './api-keys/api-keys.sql.ts'
-import { ACTIVE_BASIS_CONDITION } from './token-status.sql.ts'
+import { ACTIVE_BASIS_CONDITION, buildMemberCondition } from './token-status.sql.ts'
 
 /** The rows that the access token or API key of a stream depends on. A client's own token has no user. */
 export type StreamTokenBasis = {
@@ -14,15 +14,16 @@ export type StreamTokenBasis = {
   userId: string | null
   grantId: string | null
   sessionId: string | null
+  organizationId: string | null
   /** The hash of the API key in hexadecimal; null for an access token. */
   keyHash: string | null
 }
 
 /**
- * The current scopes of the token's client, or of the key, and the current roles of its user; `roles` is null without a
- * user.
+ * The current scopes of the token's client, or of the key with its networks, and the current roles of its user; `roles` is null
+ * without a user.
  */
-export type TokenStatus = { scopes: string[]; roles: string[] | null }
+export type TokenStatus = { scopes: string[]; roles: string[] | null; allowedNetworks: string[] }
 
 // Reads several tenants: the parameter `tenant` is the list of them, and every join is by tenant.
 const NULLABLE = typed<(string | null)[]>('text[]')
@@ -34,13 +35,15 @@ const SELECT_TOKEN_STATUSES = statement({
     userIds: NULLABLE,
     grantIds: NULLABLE,
     sessionIds: NULLABLE,
+    organizationIds: NULLABLE,
     keyHashes: NULLABLE,
   },
-  returns: { index: 'int', scopes: 'text[]', roles: 'text[]?' },
+  returns: { index: 'int', scopes: 'text[]', roles: 'text[]?', allowedNetworks: 'text[]' },
 })`
-  SELECT t."index"::int AS "index", COALESCE(c."scopes", k."scopes") AS "scopes", u."roles" AS "roles"
-  FROM unnest(:tenantIds, :targets, :clientIds, :userIds, :grantIds, :sessionIds, :keyHashes)
-    WITH ORDINALITY AS t("tenantId", "target", "clientId", "userId", "grantId", "sessionId", "keyHash", "index")
+  SELECT t."index"::int AS "index", COALESCE(c."scopes", k."scopes") AS "scopes", u."roles" AS "roles",
+    COALESCE(k."allowedNetworks", '{}') AS "allowedNetworks"
+  FROM unnest(:tenantIds, :targets, :clientIds, :userIds, :grantIds, :sessionIds, :organizationIds, :keyHashes)
+    WITH ORDINALITY AS t("tenantId", "target", "clientId", "userId", "grantId", "sessionId", "organizationId", "keyHash", "index")
   JOIN "Tenant" ON "Tenant"."tenantId" = t."target"
   LEFT JOIN "Client" c ON c."tenantId" = t."tenantId" AND c."id" = t."clientId"
   LEFT JOIN "ApiKeySecret" h ON h."tenantId" = t."tenantId" AND h."secretHash" = decode(t."keyHash", 'hex')
@@ -53,7 +56,8 @@ const SELECT_TOKEN_STATUSES = statement({
     AND (t."target" = t."tenantId" OR c."allTenants")
     AND CASE WHEN t."keyHash" IS NOT NULL THEN ${ACTIVE_KEY_CONDITION}
       ELSE c."id" IS NOT NULL AND (
-        t."userId" IS NULL OR (u."id" IS NOT NULL AND (t."grantId" IS NULL) = (g."id" IS NULL) AND ${ACTIVE_BASIS_CONDITION})
+        t."userId" IS NULL OR (u."id" IS NOT NULL AND (t."grantId" IS NULL) = (g."id" IS NULL) AND ${ACTIVE_BASIS_CONDITION}
+          AND ${buildMemberCondition('t."organizationId"', 't."tenantId"')})
       ) END`
 
 /** Returns the status of each token, in the order of `bases`; null for an inactive token. One statement. */
@@ -68,6 +72,7 @@ export async function selectTokenStatuses(
     userIds: bases.map((basis) => basis.userId),
     grantIds: bases.map((basis) => basis.grantId),
     sessionIds: bases.map((basis) => basis.sessionId),
+    organizationIds: bases.map((basis) => basis.organizationId),
     keyHashes: bases.map((basis) => basis.keyHash),
   })
   const statuses = new Map(rows.map(({ index, ...row }) => [index - 1, row]))

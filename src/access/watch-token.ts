@@ -5,6 +5,7 @@ import { Expiries } from '../core/expiries.ts'
 import { log } from '../core/log.ts'
 import { ACCOUNT_SCOPE, getRoleScopes, isScope } from '../core/scopes.ts'
 import { system } from '../database/system.ts'
+import { isAllowedFrom } from './api-keys/find-api-key.ts'
 import type { AuthenticatedToken } from './authenticate.ts'
 import { type StreamTokenBasis, selectTokenStatuses, type TokenStatus } from './watch-token.sql.ts'
 
@@ -47,6 +48,7 @@ function toStreamTokenBasis({ ctx: { actor, tenant }, token }: OpenStream): Stre
     userId: user?.userId ?? null,
     grantId: user?.grantId ?? null,
     sessionId: user?.sessionId ?? null,
+    organizationId: user?.organizationId ?? null,
     keyHash: token?.keyHash ?? null,
   }
 }
@@ -55,8 +57,7 @@ const hasAccountScope = ({ actor }: Ctx): boolean =>
   actor.kind === 'user' && (actor.oidcScopes?.has(ACCOUNT_SCOPE) ?? false)
 
 /** True while all scopes of the stream are permitted. */
-function isStillAuthorized(ctx: Ctx, status: TokenStatus | null): boolean {
-  if (!status) return false
+function isStillAuthorized(ctx: Ctx, status: TokenStatus): boolean {
   if (hasAccountScope(ctx) && !status.scopes.includes(ACCOUNT_SCOPE)) return false
   const roleScopes = status.roles && getRoleScopes(status.roles)
   const permitted = new Set(
@@ -94,8 +95,11 @@ async function recheckTokens(): Promise<void> {
     checked.map(({ rows }) => rows),
   )
   checked.forEach(({ ctx, streams }, index) => {
-    if (isStillAuthorized(ctx, statuses[index] ?? null)) return
-    for (const { stream } of [...streams]) stream.stop.abort(createRevokedTokenError())
+    const status = statuses[index] ?? null
+    const permitted = status && isStillAuthorized(ctx, status) ? status : null
+    for (const open of [...streams])
+      if (!permitted || !isAllowedFrom(permitted, open.ctx.ip))
+        open.stream.stop.abort(createRevokedTokenError())
   })
 }
 

@@ -20,6 +20,8 @@ export type Actor =
       clientId: string | null
       sessionId: string | null
       grantId: string | null
+      /** The organization that the access token is for. */
+      organizationId?: string | null
       /** The user's API key; absent for an access token. */
       apiKeyId?: string
       /**

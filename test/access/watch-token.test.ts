@@ -7,6 +7,8 @@ import { type Ctx, createPlatformCtx } from '../../src/context/context.ts'
 import { apiAudienceOf } from '../../src/core/issuer.ts'
 import type { Scope } from '../../src/core/scopes.ts'
 import { issueAccessToken } from '../../src/oidc/token/access-tokens.ts'
+import { createMembership, deleteMembership } from '../../src/organizations/memberships.ts'
+import { createOrganization } from '../../src/organizations/organizations.ts'
 import { revokeSession } from '../../src/sessions/revoke-sessions.ts'
 import { setUserRoles } from '../../src/users/roles.ts'
 import { createUser, deleteUser, lockUser } from '../../src/users/users.ts'
@@ -98,6 +100,20 @@ describe('the access token of an open stream', () => {
     expect(await secondsUntilEnd(reader, () => updateClient(ctx, id, { scopes: [] }))).toBeLessThan(1.2)
   })
 
+  test('ends the stream of a token for an organization when the membership ends', async ({
+    ctx,
+    appId,
+    newSubscriber,
+    follow,
+  }) => {
+    const organization = await createOrganization(ctx, { slug: 'acme', name: 'Acme' })
+    const user = await newSubscriber([], appId, organization.id)
+    const { id } = await createMembership(ctx, organization.id, { userId: user.userId })
+    const reader = await follow(SESSIONS, { userId: user.userId }, { token: user.token })
+    expect(reader.status).toBe(200)
+    expect(await secondsUntilEnd(reader, () => deleteMembership(ctx, id))).toBeLessThan(1.2)
+  })
+
   test('ends the stream when its client is deleted', async ({ tenant, follow }) => {
     const scopes: Scope[] = ['events:read']
     const { client } = await createClient(createPlatformCtx(tenant), {
@@ -120,6 +136,10 @@ describe('the access token of an open stream', () => {
     ['it is revoked', (ctx, { id }) => revokeApiKey(ctx, id)],
     ['it is rotated without an overlap', (ctx, { id }) => rotateApiKey(ctx, id, { overlapSeconds: 0 })],
     ['it loses a scope', (ctx, { id }) => updateApiKey(ctx, id, { scopes: [] })],
+    [
+      'its networks exclude the caller',
+      (ctx, { id }) => updateApiKey(ctx, id, { allowedNetworks: ['203.0.113.0/24'] }),
+    ],
     ['its user is locked', (ctx, { userId }) => lockUser(ctx, userId)],
     ['its user loses the role', (ctx, { userId }) => setUserRoles(ctx, userId, { roles: [] })],
   ])('ends the stream of an API key within a second when %s', async ([_what, act], { ctx, follow }) => {

@@ -71,12 +71,12 @@ export const test = base
     announceInsertion('Event', tenant)
     return session.id
   })
-  /** Makes a user with a session and an access token that depends on it. */
+  /** Makes a user with a session and an access token that depends on it, for an organization if one is given. */
   .extend(
     'newSubscriber',
     { scope: 'file' },
     ({ tenant, ctx, appId, startApiSession }) =>
-      async (scopes: Scope[] = [], clientId = appId): Promise<SubscribedUser> => {
+      async (scopes: Scope[] = [], clientId = appId, organizationId?: string): Promise<SubscribedUser> => {
         const { id: userId } = await createUser(ctx, { name: 'Ada' })
         const sessionId = await startApiSession(userId)
         const token = await issueAccessToken(tenant, {
@@ -84,6 +84,7 @@ export const test = base
           clientId,
           scopes: ['openid', 'account', ...scopes],
           audience: [apiAudienceOf(tenant)],
+          claims: organizationId ? { org_id: organizationId } : {},
           lifetimeSeconds: 600,
           sessionId,
         })

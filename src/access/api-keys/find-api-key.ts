@@ -39,7 +39,10 @@ function noteUse(tenant: string, hash: string, { id, lastUsedAt }: ActiveKey): v
   )
 }
 
-const isAllowedFrom = ({ allowedNetworks }: ActiveKey, ip: string | null): boolean =>
+export const isAllowedFrom = (
+  { allowedNetworks }: Pick<ActiveKey, 'allowedNetworks'>,
+  ip: string | null,
+): boolean =>
   allowedNetworks.length === 0 || allowedNetworks.some((network) => createNetworkMatcher(network)(ip))
 
 /** Who presents a key. A client that authenticates may ask about any number of keys. */
