@@ -302,7 +302,7 @@ export const EVENTS = {
     'MembershipEvent',
   ),
   'membership.deleted': event(
-    'A membership ended: the user is no member of the organization any more.',
+    'A membership in an organization ended.',
     ['userId', 'organizationId', 'membershipId'],
     NONE,
     'MembershipEvent',

@@ -163,7 +163,7 @@ export const organizationOperations: readonly RestRoute[] = [
   }),
   ...defineMutation({
     name: 'deleteMembership',
-    summary: 'Ends a membership: the user is no member of the organization any more.',
+    summary: 'Ends a membership. The user stays a user of the tenant.',
     scope: 'organizations:write',
     targets: ['membershipId'],
     errors: [NotFound],

@@ -22,7 +22,7 @@ export type MappingClient = { claimMappings: readonly ClaimMapping[]; requireCon
 
 /**
  * The bytes that mapped claims may take, as JSON. Servers reject requests whose headers, with a token among them, exceed 8 KB;
- * a userinfo response is no header.
+ * a userinfo response is sent as a body.
  */
 const MAX_BYTES: Record<ClaimTarget, number> = { id_token: 4096, access_token: 4096, userinfo: 16_384 }
 

@@ -56,7 +56,7 @@ describe('the claim mappings of a client', () => {
     ['metadata of applications with a scope that each sign-in has', 'scope', mapping({ scope: 'openid' })],
     ['a scope of two words', 'scope', mapping({ scope: 'a b' })],
     ['a field that does not exist', 'path', mapping({ source: 'user', path: 'roles' })],
-    ['a path that is no JSON Pointer', 'path', mapping({ path: 'billing.plan' })],
+    ['a path that is not a JSON Pointer', 'path', mapping({ path: 'billing.plan' })],
     ['a path of six names', 'path', mapping({ path: '/a/b/c/d/e/f' })],
     ['a constant with a path', 'path', mapping({ source: 'constant', value: 'x' })],
     ['a constant without a value', 'value', mapping({ source: 'constant', path: null })],

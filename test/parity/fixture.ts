@@ -46,7 +46,7 @@ export type Fixture = {
   invitationId: string
   organizationId: string
   membershipId: string
-  /** A user who is no member. */
+  /** A user who does not belong to the organization. */
   otherUserId: string
   apiKeyId: string
   bulkJobId: string

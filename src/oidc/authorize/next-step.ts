@@ -186,7 +186,7 @@ function requireTerms({ request, session }: SignedIn): NextStep | null {
   return session.mustAgreeToTerms && !isPromptNone(request) ? { step: 'terms' } : null
 }
 
-/** A member of several organizations chooses. Who is no member of the organization learns nothing about it. */
+/** A member of several organizations chooses. Others learn nothing about an organization. */
 function requireOrganization({ request, session: { organization } }: SignedIn): NextStep | null {
   if (organization === 'denied')
     return createErrorStep('organization', 'access_denied', 'The user is not a member of the organization.')

@@ -15,7 +15,7 @@ const NONE: OrganizationChoice = { outcome: 'none', organization: null }
 /**
  * Chooses the organization of a request: the one that it names, else the one that the user chose for it, else the only
  * one, else the one that the user chose last in this session, unless the request asks for an account to be selected. One
- * of which the user is no member and one that does not exist are denied alike. Pure.
+ * that the user does not belong to and one that does not exist are denied alike. Pure.
  */
 export function chooseOrganization(
   { organization: demand, prompt }: Pick<PendingRequest, 'organization' | 'prompt'>,
