@@ -224,11 +224,13 @@ describe('an API key', () => {
 })
 
 describe('guesses', () => {
-  test('of a network are rejected after 100 in a minute, without a statement, and known keys are not', async ({
+  test('of a network are rejected after 100 in a minute, many by one statement, and keys are not', async ({
     app,
   }) => {
     const tenant = await newTenant()
-    const known = await createApiKey(await ctxFor(tenant), { name: 'Known', scopes: ['users:read'] })
+    const ctx = await ctxFor(tenant)
+    const known = await createApiKey(ctx, { name: 'Known', scopes: ['users:read'] })
+    const unseen = await createApiKey(ctx, { name: 'Unseen', scopes: ['users:read'] })
     const call = (key: string) => app.rest(tenant, key, 'GET', '/users?pageSize=1')
     expect((await call(known.key)).status).toBe(200)
     // Each clock minute has its own hundred.
@@ -236,8 +238,10 @@ describe('guesses', () => {
     while (accepted <= 200 && (await call(createKeyText())).status === 401) accepted += 1
     expect(accepted).toBeGreaterThanOrEqual(100)
     expect(accepted).toBeLessThanOrEqual(200)
-    const guess = () => call(createKeyText())
-    expect(await countWarmStatements(guess, guess)).toBe(0)
+    const guess = () => Promise.all(Array.from({ length: 20 }, () => call(createKeyText())))
+    expect(await countWarmStatements(guess, guess)).toBe(1)
+    expect(new Set((await guess()).map(({ status }) => status))).toEqual(new Set([429]))
     expect((await call(known.key)).status).toBe(200)
+    expect((await call(unseen.key)).status).toBe(200)
   })
 })

@@ -42,6 +42,21 @@ export type ActiveKey = RowOf<typeof SELECT_ACTIVE_KEY>
 export const selectActiveKey = (db: Db, secretHash: Buffer): Promise<ActiveKey | null> =>
   db.one(SELECT_ACTIVE_KEY, { secretHash })
 
+const SELECT_STORED_SECRETS = statement({
+  takes: { secretHashes: 'bytea[]' },
+  returns: { secretHash: 'bytea' },
+})`
+  SELECT s."secretHash" FROM unnest(:secretHashes) AS t("secretHash")
+  JOIN "ApiKeySecret" s ON s."tenantId" = :tenant AND s."secretHash" = t."secretHash"`
+
+/** Those of the hashes that keys have, also expired ones, in hexadecimal. One statement. */
+export const selectStoredSecrets = async (db: Db, secretHashes: Buffer[]): Promise<Set<string>> =>
+  new Set(
+    (await db.many(SELECT_STORED_SECRETS, { secretHashes })).map(({ secretHash }) =>
+      secretHash.toString('hex'),
+    ),
+  )
+
 const RECORD_USE = statement({ takes: { apiKeyId: 'text' } })`
   UPDATE "ApiKey" SET "lastUsedAt" = now()
   WHERE "tenantId" = :tenant AND "id" = :apiKeyId AND ("lastUsedAt" IS NULL OR "lastUsedAt" < now() - interval '1 minute')`

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import type { Ctx } from '../../context/context.ts'
 import { createBackgroundCounts } from '../../coordination/background-counts.ts'
@@ -10,7 +11,7 @@ import { createNetworkMatcher, toNetwork } from '../../core/network/ip.ts'
 import { getRoleScopes, isScope, listManagementScopes, type Scope } from '../../core/scopes.ts'
 import { Handle } from '../../database/handle.ts'
 import { deliverInBackground } from '../../delivery/background.ts'
-import { type ActiveKey, recordKeyUse, selectActiveKey } from './api-keys.sql.ts'
+import { type ActiveKey, recordKeyUse, selectActiveKey, selectStoredSecrets } from './api-keys.sql.ts'
 import { isKeyText } from './key-text.ts'
 
 /** Well-formed keys that were not accepted, of a network in a tenant. Each costs a statement. */
@@ -20,6 +21,29 @@ const countRejected = createBackgroundCounts('rejectedKeys', {
   seconds: 60,
   maxKeys: 50_000,
 })
+
+/** The next lookup of a tenant for networks that have used up their guesses, which is for all keys until then. */
+type Lookup = { secretHashes: Buffer[]; stored: Promise<ReadonlySet<string>> }
+const lookups = new Map<string, Lookup>()
+const LOOKUP_INTERVAL_MS = 250
+const MAX_LOOKED_UP = 1000
+
+/** Whether a key has the hash: four statements a second at most, for any number of guesses. False for those beyond 1,000 in each. */
+async function isStoredSecret(tenant: string, secretHash: Buffer): Promise<boolean> {
+  let lookup = lookups.get(tenant)
+  if (!lookup) {
+    const secretHashes: Buffer[] = []
+    const stored = sleep(LOOKUP_INTERVAL_MS).then(() => {
+      lookups.delete(tenant)
+      return selectStoredSecrets(new Handle({ tenant }), secretHashes)
+    })
+    lookup = { secretHashes, stored }
+    lookups.set(tenant, lookup)
+  }
+  if (lookup.secretHashes.length >= MAX_LOOKED_UP) return false
+  lookup.secretHashes.push(secretHash)
+  return (await lookup.stored).has(secretHash.toString('hex'))
+}
 
 /** When this process last recorded a use of a key, by its hash: keys that it has accepted. */
 const recordedUses = new LRUCache<string, number>({ max: 10_000 })
@@ -50,8 +74,8 @@ type Presenter = Pick<Ctx, 'tenant' | 'ip' | 'workload'> & { isClient?: true }
 
 /**
  * Finds the active key of the tenant; null for any other text. One statement for a well-formed key, none otherwise, and at
- * most one in a minute in the background, which records the use. Throws RateLimited for the keys that a network guesses;
- * one that this process has accepted is not counted.
+ * most one in a minute in the background, which records the use. Throws RateLimited for the keys that a network guesses:
+ * once it has used up its guesses, a key that this process has not accepted yet waits until it is looked up together with others.
  */
 export async function findApiKey(
   { tenant, ip, workload, isClient }: Presenter,
@@ -63,7 +87,7 @@ export async function findApiKey(
   const network = `${tenant}:${toNetwork(ip)}`
   if (!isClient && !recordedUses.has(hash)) {
     const { remaining, resetSeconds } = countRejected(network, undefined, 0)
-    if (remaining === 0) {
+    if (remaining === 0 && !(await isStoredSecret(tenant, secretHash))) {
       countLimited('rejectedKeys')
       throw new RateLimited(resetSeconds, `Too many API keys were not accepted: ${MAX_REJECTED} in a minute.`)
     }
