@@ -9,7 +9,13 @@ import { readHashConfig } from '../users/sources/firebase.ts'
 import { exportUsers } from '../users/transfer/export.ts'
 import { importUsers } from '../users/transfer/import.ts'
 import { importUsersFromCsv } from '../users/transfer/import-csv.ts'
-import { createTenantCtx, defineDatabaseCommand, TENANT_ARG, withoutUndefined } from './command.ts'
+import {
+  createTenantCtx,
+  defineDatabaseCommand,
+  splitWords,
+  TENANT_ARG,
+  withoutUndefined,
+} from './command.ts'
 import { createFileError } from './file-errors.ts'
 import { createImportTally, formatCount } from './import-tally.ts'
 import { startProgress } from './progress.ts'
@@ -64,6 +70,10 @@ export const importCommand = defineDatabaseCommand({
       type: 'string',
       description: 'Of Firebase: file with the hash parameters of the project',
     },
+    providers: {
+      type: 'string',
+      description: 'Of another system: identity provider here of each one there, as google-oauth2=google',
+    },
     charset: { type: 'string', description: 'Of a CSV file: utf-8 (the default) or windows-1252' },
     'dry-run': { type: 'boolean', description: 'Write nothing, and report what the import would do' },
     results: { type: 'string', description: 'File for the result of each line, as NDJSON' },
@@ -92,13 +102,14 @@ type ImportArgs = {
   charset?: string
   from?: string
   'hash-config'?: string
+  providers?: string
   'dry-run'?: boolean
   json?: boolean
 }
 
 /** The lines of the export of another system. Throws InvalidInput. */
 async function convertFile(
-  { from = '', 'hash-config': path }: ImportArgs,
+  { from = '', 'hash-config': path, providers }: ImportArgs,
   chunks: AsyncIterable<Uint8Array>,
   isCsv: boolean,
 ): Promise<AsyncIterable<Uint8Array>> {
@@ -110,7 +121,13 @@ async function convertFile(
       : await readFile(path, 'utf8').catch((error: unknown) => {
           throw createFileError('hash-config', error, 'read')
         })
-  return convertExport(chunks, { from, isCsv, config: text === null ? null : readHashConfig(text) })
+  const pairs = (splitWords(providers) ?? []).map((pair) => pair.split('=') as [string, string])
+  if (pairs.some((pair) => pair.length !== 2))
+    throw new InvalidInput([
+      { field: 'providers', description: 'must be pairs such as google-oauth2=google' },
+    ])
+  const hash = text === null ? null : readHashConfig(text)
+  return convertExport(chunks, { from, isCsv, config: { hash, providers: Object.fromEntries(pairs) } })
 }
 
 /** Imports the users of a file, or of standard input, and writes the result of each line to `results`. */

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { requireNoEscalation } from '../access/require-scope.ts'
 import type { Ctx } from '../context/context.ts'
 import { newId } from '../core/crypto.ts'
-import { Conflict, NotFound, Unavailable } from '../core/errors.ts'
+import { Conflict, InvalidInput, NotFound, Unavailable } from '../core/errors.ts'
 import { getRoleScopes } from '../core/scopes.ts'
 import { toAppError } from '../core/to-app-error.ts'
 import type { Tx } from '../database/handle.ts'
@@ -122,6 +122,32 @@ export async function addIdpUser(ctx: Ctx, userId: string, idpId: string, input:
     }),
   )
   return link
+}
+
+/**
+ * Adds the identities of a line of an import, for a locked user; a link that the user has at a provider stays. Throws
+ * InvalidInput without the provider, and Conflict when another user has the identity.
+ */
+export async function importLinks(
+  tx: Tx,
+  ctx: Ctx,
+  userId: string,
+  identities: readonly { idpId: string; externalId: string }[],
+): Promise<boolean> {
+  let isChanged = false
+  for (const [index, { idpId, externalId }] of identities.entries()) {
+    const idp = await shareIdp(tx, idpId)
+    if (!idp)
+      throw new InvalidInput([
+        { field: `identities.${index}.idpId`, description: 'must be an identity provider of the tenant' },
+      ])
+    if (await findLink(tx, { userId, idpId })) continue
+    const issuer = toProvider(idp).issuer ?? ''
+    const columns = { issuer, externalId, metadata: {}, byManagement: true, lastLoginAt: null }
+    await translateConflicts(() => insertLinkWithEvent(tx, ctx, { userId, idpId }, columns, 'idpuser.added'))
+    isChanged = true
+  }
+  return isChanged
 }
 
 /**

@@ -6,11 +6,17 @@ import { env } from '../core/env.ts'
 import { log } from '../core/log.ts'
 import { SYSTEM_TENANT } from '../core/scopes.ts'
 import { StartError } from '../core/start-error.ts'
+import { importTotp } from '../credentials/second-factors/import-totp.ts'
 import { checkDatabase, closeDatabase, isDatabaseStuck, openDatabase } from '../database/connections.ts'
 import { awaitDeliveries } from '../delivery/background.ts'
 import { renderMail } from '../delivery/mail.pages.tsx'
 import { setMailRenderer } from '../delivery/mail.ts'
+import { importLinks } from '../idps/idp-links.ts'
+import { registerLinePart } from '../users/transfer/line-parts.ts'
 import { type SentSchema, sendSchema } from './schema.ts'
+
+registerLinePart('totpKey', importTotp)
+registerLinePart('identities', importLinks)
 
 /**
  * Opens the database when its migrations have been applied, and the bus. `schema` has them if they were sent before. Throws

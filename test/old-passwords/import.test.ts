@@ -80,7 +80,7 @@ describe('an import of old passwords', () => {
       where: { tenantId_id: { tenantId: tenant, id } },
       data: { roles: ['admin'] },
     })
-    const caller = await ctxFor(tenant, ['users:read', 'users:write'])
+    const caller = await ctxFor(tenant, ['users:write', 'credentials:write'])
     const [result] = await importLines(caller, [{ email: 'root@example.com', proof }])
     expect(result).toMatchObject({ status: 'error', code: 'FORBIDDEN' })
     expect(await stored()).toEqual([])

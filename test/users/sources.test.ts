@@ -50,7 +50,24 @@ const keycloakUser = (n: number) => ({
       secretData: JSON.stringify(KEYCLOAK_SECRET),
       credentialData: JSON.stringify(KEYCLOAK_DATA),
     },
+    ...(n === 3
+      ? [
+          {
+            id: 'o',
+            type: 'otp',
+            secretData: JSON.stringify({ value: '12345678901234567890' }),
+            credentialData: JSON.stringify({
+              subType: 'totp',
+              digits: 6,
+              counter: 0,
+              period: 30,
+              algorithm: 'HmacSHA1',
+            }),
+          },
+        ]
+      : []),
   ],
+  ...(n === 3 && { federatedIdentities: [{ identityProvider: 'google', userId: '117', userName: 'ada' }] }),
   realmRoles: ['offline_access'],
   groups: [],
 })
@@ -72,7 +89,14 @@ const convert = async (
   { isCsv = false, config = '' } = {},
 ): Promise<object[]> => {
   const lines: object[] = []
-  const options = { from, isCsv, config: config ? readHashConfig(config) : null }
+  const options = {
+    from,
+    isCsv,
+    config: {
+      hash: config ? readHashConfig(config) : null,
+      providers: { google: 'google', 'google.com': 'google', 'google-oauth2': 'google' },
+    },
+  }
   for await (const line of convertExport(toChunks(text, 7), options))
     lines.push(JSON.parse(Buffer.from(line).toString()))
   return lines
@@ -95,6 +119,10 @@ const EXPORTS: [
         given_name: 'Ada',
         picture: 'https://s.gravatar.com/a.png',
         user_metadata: { hobby: 'chess' },
+        identities: [
+          { provider: 'auth0', user_id: '5f', connection: 'Users', isSocial: false },
+          { provider: 'google-oauth2', user_id: '117', connection: 'google-oauth2', isSocial: true },
+        ],
         app_metadata: {},
         blocked: true,
       },
@@ -117,6 +145,7 @@ const EXPORTS: [
         picture: 'https://s.gravatar.com/a.png',
         locked: true,
         userMetadata: { hobby: 'chess' },
+        identities: [{ idpId: 'google', externalId: '117' }],
       },
       { externalId: 'auth0|5f', email: 'ada@example.com', emailVerified: true, proof: bcryptProof },
     ],
@@ -134,6 +163,11 @@ const EXPORTS: [
       preferredUsername: `person${n}`,
       ...(n === 2 && { locked: true }),
       appMetadata: { department: ['math'] },
+      // The key of RFC 6238.
+      ...(n === 3 && {
+        totpKey: 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ',
+        identities: [{ idpId: 'google', externalId: '117' }],
+      }),
       proof: {
         hash: {
           algorithm: 'keycloak',
@@ -160,7 +194,7 @@ const EXPORTS: [
           phoneNumber: '+41791234567',
           disabled: false,
           customAttributes: '{"plan":"pro"}',
-          providerUserInfo: [],
+          providerUserInfo: [{ providerId: 'google.com', rawId: '117', email: 'ada@example.com' }],
           createdAt: '1',
         },
       ],
@@ -174,6 +208,7 @@ const EXPORTS: [
         phoneNumberVerified: true,
         name: 'Ada',
         appMetadata: { plan: 'pro' },
+        identities: [{ idpId: 'google', externalId: '117' }],
         proof: {
           hash: {
             algorithm: 'firebase-scrypt',
@@ -288,7 +323,11 @@ describe('an export of another system', () => {
       collect(
         importUsers(
           ctx,
-          convertExport(toChunks(KEYCLOAK_EXPORT), { from: 'keycloak', isCsv: false, config: null }),
+          convertExport(toChunks(KEYCLOAK_EXPORT), {
+            from: 'keycloak',
+            isCsv: false,
+            config: { hash: null, providers: {} },
+          }),
           options,
         ),
       )

@@ -3,11 +3,13 @@ import {
   readBcrypt,
   readEmail,
   readFlag,
+  readList,
   readObject,
   readPhoneNumber,
   readText,
   readUrl,
   type Source,
+  toIdentity,
 } from './source.ts'
 
 /**
@@ -15,7 +17,7 @@ import {
  * users first: a record of a hash finds its user by the id.
  */
 export const AUTH0: Source = {
-  toLine: (record) => {
+  toLine: (record, config) => {
     const hash = readBcrypt(record.passwordHash ?? record.password_hash)
     const oid = readText(readObject(record._id).$oid) ?? readText(record._id)
     return omitEmpty({
@@ -31,6 +33,9 @@ export const AUTH0: Source = {
       locked: readFlag(record.blocked) || undefined,
       userMetadata: readObject(record.user_metadata),
       appMetadata: readObject(record.app_metadata),
+      identities: readList(record.identities).flatMap(({ provider, user_id: subject }) =>
+        toIdentity(config, provider, subject),
+      ),
       proof: hash,
     })
   },

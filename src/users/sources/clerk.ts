@@ -53,6 +53,7 @@ export const CLERK: Source = {
       givenName: names[0],
       familyName: names[1],
       preferredUsername: readText(record.username),
+      totpKey: readText(record.totp_secret),
       proof: readProof(record),
     })
   },

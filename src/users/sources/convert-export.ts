@@ -6,7 +6,7 @@ import { FIREBASE } from './firebase.ts'
 import { readJsonRecords } from './json-records.ts'
 import { KEYCLOAK } from './keycloak.ts'
 import { OKTA } from './okta.ts'
-import type { HashConfig, Source, SourceRecord } from './source.ts'
+import type { Source, SourceConfig, SourceRecord } from './source.ts'
 import { SUPABASE } from './supabase.ts'
 
 /** The systems whose exports can be imported. */
@@ -36,7 +36,7 @@ async function* readCsvRecords(texts: AsyncIterable<string>): AsyncGenerator<Sou
  */
 export async function* convertExport(
   chunks: AsyncIterable<Uint8Array>,
-  { from, isCsv, config }: { from: string; isCsv: boolean; config: HashConfig | null },
+  { from, isCsv, config }: { from: string; isCsv: boolean; config: SourceConfig },
 ): AsyncGenerator<Uint8Array> {
   const source = SOURCES[from]
   if (!source) throw new Error(`there is no source ${from}`)

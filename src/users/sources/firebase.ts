@@ -4,11 +4,13 @@ import {
   omitEmpty,
   readEmail,
   readFlag,
+  readList,
   readObject,
   readPhoneNumber,
   readText,
   readUrl,
   type Source,
+  toIdentity,
 } from './source.ts'
 
 /** Firebase: the file of `firebase auth:export`, with the parameters of the project's hashes. */
@@ -26,9 +28,12 @@ export const FIREBASE: Source = {
       picture: readUrl(record.photoUrl),
       locked: readFlag(record.disabled) || undefined,
       appMetadata: readObject(record.customAttributes),
+      identities: readList(record.providerUserInfo).flatMap(({ providerId, rawId }) =>
+        toIdentity(config, providerId, rawId),
+      ),
       proof:
-        value && salt && config
-          ? { hash: { algorithm: 'firebase-scrypt', value, salt, ...config } }
+        value && salt && config.hash
+          ? { hash: { algorithm: 'firebase-scrypt', value, salt, ...config.hash } }
           : undefined,
     })
   },

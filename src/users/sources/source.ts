@@ -1,15 +1,23 @@
 /** A record of an export, as its system writes it. */
 export type SourceRecord = Record<string, unknown>
 
-/** What an export does not say about its hashes: the parameters of a Firebase project. */
+/** The parameters of the hashes of a Firebase project. */
 export type HashConfig = { signerKey: string; saltSeparator: string; rounds: number; memoryCost: number }
+
+/** What an export does not say. */
+export type SourceConfig = {
+  /** The parameters of the hashes, for Firebase. */
+  hash: HashConfig | null
+  /** The identity provider here of each one there; identities at others stay behind. */
+  providers: Readonly<Record<string, string>>
+}
 
 /** A system that users come from. */
 export type Source = {
   /** The member of the document that has the users; without it, the file is a list or has a record a line. */
   member?: string
   /** The line of an import that a record becomes. Its fields are checked as those of any import. */
-  toLine: (record: SourceRecord, config: HashConfig | null) => Record<string, unknown>
+  toLine: (record: SourceRecord, config: SourceConfig) => Record<string, unknown>
 }
 
 /** The members that have a value. */
@@ -59,6 +67,13 @@ export const readEmail = (email: unknown, isVerified: unknown): SourceRecord => 
 export const readPhoneNumber = (number: unknown, isVerified: unknown): SourceRecord => {
   const phoneNumber = readText(number)
   return phoneNumber === undefined ? {} : { phoneNumber, phoneNumberVerified: readFlag(isVerified) }
+}
+
+/** The identity of a user at a provider, if it is known here. */
+export function toIdentity({ providers }: SourceConfig, provider: unknown, subject: unknown): SourceRecord[] {
+  const idpId = Object.hasOwn(providers, String(provider)) ? providers[String(provider)] : undefined
+  const externalId = readText(typeof subject === 'number' ? String(subject) : subject)
+  return idpId && externalId ? [{ idpId, externalId }] : []
 }
 
 /** The hash of a crypt text of bcrypt; undefined for any other value. */

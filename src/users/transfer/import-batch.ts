@@ -20,6 +20,7 @@ import {
   createUserFromColumns,
 } from '../users.ts'
 import { writeInTurns } from './import-turns.ts'
+import { type LineParts, writeLineParts } from './line-parts.ts'
 import {
   type Holder,
   insertUserRows,
@@ -39,6 +40,7 @@ export type CheckedLine = {
   columns: UserColumns
   /** The hash of the password in the system that the user comes from. */
   hash?: PasswordHash | undefined
+  parts?: LineParts
   key: { column: KeyColumn; value: string }
   /** The id of the user, for lines without another key. */
   id?: string
@@ -176,6 +178,12 @@ async function writeTogether(ctx: Ctx, lines: readonly CheckedLine[]): Promise<M
       }
     }
     await recordEvents(tx, ctx, events)
+    for (const { line, parts } of [...creations, ...changes]) {
+      const result = results.get(line)
+      if (!result || result.status === 'error' || result.userId === undefined) continue
+      const isChanged = await writeLineParts(tx, ctx, result.userId, parts)
+      if (isChanged && result.status === 'unchanged') results.set(line, { ...result, status: 'updated' })
+    }
     return results
   })
   return results
@@ -184,13 +192,13 @@ async function writeTogether(ctx: Ctx, lines: readonly CheckedLine[]): Promise<M
 /** Attempts per batch, because users may be created or deleted between the lookup and the write. */
 const MAX_LOOKUPS = 3
 
-/** Writes a user, and the hash of the line in the same transaction. */
-async function writeWithHash(
+/** Writes a user, and what else the line has in the same transaction. */
+async function writeWithParts(
   ctx: Ctx,
   line: CheckedLine,
   write: (ctx: Ctx) => Promise<{ id: string; isChanged: boolean }>,
 ): Promise<{ id: string; isChanged: boolean }> {
-  if (!line.hash) return write(ctx)
+  if (!line.hash && !line.parts) return write(ctx)
   return ctx.db.transaction(async (tx) => {
     const { id, isChanged } = await write({ ...ctx, db: tx.join() })
     const stored = await storeOldPasswords(tx, listHashes([[id, line]]))
@@ -200,7 +208,8 @@ async function writeWithHash(
         ctx,
         createUserChangeEvents({ user: { id, locked: false, roles: [] }, changed: [PROOF_FIELD] }),
       )
-    return { id, isChanged: isChanged || stored.size > 0 }
+    const parts = await writeLineParts(tx, ctx, id, line.parts)
+    return { id, isChanged: isChanged || stored.size > 0 || parts }
   })
 }
 
@@ -216,17 +225,17 @@ async function writeSingly(ctx: Ctx, line: CheckedLine): Promise<LineResult> {
       if (!holder) {
         const issues = findFlagIssues(line.columns)
         if (issues.length > 0) throw new InvalidInput(issues)
-        const id = await writeWithHash(ctx, line, async (joined) => {
+        const id = await writeWithParts(ctx, line, async (joined) => {
           const user = await createUserFromColumns(joined, line.columns)
           return { id: user.id, isChanged: true }
         })
         return { line: line.line, status: 'created', userId: id.id }
       }
-      const { isChanged } = await writeWithHash(ctx, line, async (joined) => {
+      const { isChanged } = await writeWithParts(ctx, line, async (joined) => {
         let isChanged = false
         await changeUser(joined, holder.id, selectColumns(line, holder), ({ changed, before }) => {
-          // The password signs in as the user.
-          if (line.hash) requireNoEscalation(ctx, getRoleScopes(before.roles))
+          // They sign in as the user.
+          if (line.hash || line.parts) requireNoEscalation(ctx, getRoleScopes(before.roles))
           isChanged = changed.length > 0
           return []
         })

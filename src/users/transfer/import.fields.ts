@@ -5,6 +5,7 @@ import { defineEnum } from '../../schema/enums.ts'
 import { boolean, clearable, integer, oneOf, text } from '../../schema/input-shapes.ts'
 import { createIdShape, requestIdShape } from '../../schema/response-shapes.ts'
 import { responseOnlyShapes, userChanges } from '../users.fields.ts'
+import { LINE_PARTS } from './line-parts.ts'
 
 /** Fields that can match a line to a user. */
 export const MATCH_BY = ['externalId', 'email', 'phoneNumber'] as const
@@ -73,6 +74,7 @@ export const UserLine = z
         example: 'crm-10815',
       }),
       proof: accountProof,
+      ...LINE_PARTS,
       ...responseOnlyShapes,
     },
     'must be an object',

@@ -1,4 +1,5 @@
 import { setImmediate as nextRound, setTimeout as sleep } from 'node:timers/promises'
+import { requireScope } from '../../access/require-scope.ts'
 import { findTenant } from '../../access/tenant-cache.ts'
 import type { Ctx } from '../../context/context.ts'
 import { readIdPrefix } from '../../core/crypto.ts'
@@ -59,23 +60,25 @@ function parseNdjsonLine({ text, error }: NdjsonLine): unknown {
 export type SourceLine = { number: number; bytes: number; parse: () => unknown }
 
 /** Checks a line. Throws InvalidInput that names every invalid field. */
-function checkLine({ number, parse }: SourceLine, { matchBy, takesProofs }: LineRules): CheckedLine {
+function checkLine({ number, parse }: SourceLine, { ctx, matchBy, takesProofs }: LineRules): CheckedLine {
   const input = parse()
   if (Object.keys(Object(input)).length > MAX_LINE_MEMBERS)
     throw new InvalidInput([{ field: '', description: `has more than ${MAX_LINE_MEMBERS} members` }])
   const {
-    written: { externalId, proof, ...fields },
+    written: { externalId, proof, totpKey, identities, ...fields },
     echoed: { id },
   } = splitResponseOnly(parseInput(UserLine, input))
+  if (proof || totpKey) requireScope(ctx, 'credentials:write')
+  if (identities) requireScope(ctx, 'idps:write')
   if (proof && !takesProofs)
     throw new InvalidInput([
       { field: 'proof', description: 'is accepted until the migrationEndsAt of the tenant only' },
     ])
-  const hash = proof?.hash
+  const more = { hash: proof?.hash, ...((totpKey || identities) && { parts: { totpKey, identities } }) }
   const columns = { ...toUserColumns(fields), ...(externalId !== undefined && { externalId }) }
   const by = matchBy ?? MATCH_BY.find((field) => columns[COLUMN_BY_MATCH[field]])
   const value = by && columns[COLUMN_BY_MATCH[by]]
-  if (by && value) return { line: number, columns, hash, key: { column: COLUMN_BY_MATCH[by], value } }
+  if (by && value) return { line: number, columns, ...more, key: { column: COLUMN_BY_MATCH[by], value } }
   if (matchBy)
     throw new InvalidInput([{ field: matchBy, description: 'is required to match the line to a user' }])
   // An exported user without any of the three keys is matched by the old id as externalId.
@@ -83,7 +86,7 @@ function checkLine({ number, parse }: SourceLine, { matchBy, takesProofs }: Line
     return {
       line: number,
       columns: { ...columns, externalId: id },
-      hash,
+      ...more,
       key: { column: 'externalId', value: id },
       id,
     }
@@ -104,7 +107,7 @@ type SourceRules = {
 }
 
 /** What a line is checked against. */
-type LineRules = Pick<SourceRules, 'matchBy' | 'seenKeys'> & { takesProofs: boolean }
+type LineRules = Pick<SourceRules, 'matchBy' | 'seenKeys'> & { ctx: Ctx; takesProofs: boolean }
 
 /** A line to be written, or its error. */
 type ImportEntry = CheckedLine | LineResult
@@ -145,7 +148,7 @@ function createBatchReader(ctx: Ctx, lines: AsyncIterator<SourceLine[]>, rules: 
   let waiting: { line: SourceLine; entry?: ImportEntry }[] = []
   return async (): Promise<ImportEntry[] | null> => {
     const tenant = await findTenant(ctx.tenant)
-    const lineRules = { ...rules, takesProofs: tenant !== null && isMigrating(tenant) }
+    const lineRules = { ...rules, ctx, takesProofs: tenant !== null && isMigrating(tenant) }
     const batch: ImportEntry[] = []
     const keys = new Set<string>()
     let bytes = 0
