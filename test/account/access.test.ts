@@ -32,6 +32,9 @@ const MUTATIONS: Record<string, string> = {
   confirmViewerTotp: '{token: "x", code: "000000"}',
   createViewerRecoveryCodes: '{}',
   setViewerDeletion: '{requested: false}',
+  createViewerApiKey: '{name: "CI", scopes: []}',
+  rotateViewerApiKey: '{apiKeyId: "apikey_01m7xeb1sbendby702xerkqv3p"}',
+  revokeViewerApiKey: '{apiKeyId: "apikey_01m7xeb1sbendby702xerkqv3p"}',
   revokeViewerConsent: '{clientId: "client_01m7xeb1sbendby702xerkqv3p"}',
 }
 const toMutation = (name: string) => `mutation { ${name}(input: ${MUTATIONS[name]}) { __typename } }`

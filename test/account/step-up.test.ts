@@ -24,6 +24,9 @@ const INPUTS: Record<string, object> = {
   revokeViewerSessions: {},
   revokeViewerConsent: { clientId: newId('client') },
   createViewerEnrollmentToken: {},
+  createViewerApiKey: { name: 'CI' },
+  rotateViewerApiKey: { apiKeyId: newId('apikey') },
+  revokeViewerApiKey: { apiKeyId: newId('apikey') },
   linkViewerIdpUser: { idpId: 'acme', idToken: 'x' },
   revokeViewerCredential: { credentialId: newId('cred') },
   unlinkViewerIdpUser: { idpId: 'acme' },
@@ -39,7 +42,7 @@ describe('a mutation of the own account', () => {
   test.for(names.filter(mayDemandStepUp))(
     '%s with an old sign-in is answered with StepUpRequiredError',
     async (name, { tenant, ctx, gql, newHolder }) => {
-      await updateSettings(ctx, { accountDeletionDays: 14 })
+      await updateSettings(ctx, { accountDeletionDays: 14, userApiKeys: true })
       const holder = await newHolder()
       await setSignInAge(tenant, holder, STEP_UP_MAX_AGE_SECONDS + 5)
       expect(await bindMutate(gql)(holder, name, INPUTS[name] ?? {})).toMatchObject({

@@ -45,7 +45,7 @@ const WRITABLE = {
   UpdateApiKeyInput: 'apiKeyId name scopes allowedNetworks',
   RotateApiKeyInput: 'apiKeyId overlapSeconds expiresInSeconds',
   RevokeApiKeyInput: 'apiKeyId',
-  CreateInvitationInput: 'email name note roles locale clientId expiresInSeconds',
+  CreateInvitationInput: 'email name note roles organizationId locale clientId expiresInSeconds',
   ResendInvitationInput: 'invitationId expiresInSeconds',
   RevokeInvitationInput: 'invitationId',
   SignUpFieldInput: 'field required label schema',
