@@ -255,7 +255,7 @@ const EXPORTS: [
   ],
   [
     'clerk',
-    `id,first_name,last_name,username,primary_email_address,primary_phone_number,verified_email_addresses,unverified_email_addresses,verified_phone_numbers,unverified_phone_numbers,totp_secret,password_digest,password_hasher\nuser_2a,Ada,King,,ada@example.com,,ada@example.com,,,,,${BCRYPT},bcrypt\n`,
+    `id,first_name,last_name,username,primary_email_address,primary_phone_number,verified_email_addresses,unverified_email_addresses,verified_phone_numbers,unverified_phone_numbers,totp_secret,password_digest,password_hasher\nuser_2a,Ada,King,,ada@example.com,,ada@example.com,,,,,${BCRYPT},bcrypt\nuser_2b,,,,victim@example.com,+41791234567,notvictim@example.com|bea@example.com,,+417912345678,,,,\n`,
     [
       {
         externalId: 'user_2a',
@@ -265,6 +265,13 @@ const EXPORTS: [
         givenName: 'Ada',
         familyName: 'King',
         proof: bcryptProof,
+      },
+      {
+        externalId: 'user_2b',
+        email: 'victim@example.com',
+        emailVerified: false,
+        phoneNumber: '+41791234567',
+        phoneNumberVerified: false,
       },
     ],
     { isCsv: true },
@@ -279,6 +286,7 @@ const EXPORTS: [
         profile: { login: 'ada', email: 'ada@example.com', firstName: 'Ada', lastName: 'King' },
         credentials: { provider: { type: 'OKTA' } },
       },
+      { id: '00u2', status: 'ACTIVE', profile: { email: 'bea@example.com' } },
     ]),
     [
       {
@@ -291,11 +299,12 @@ const EXPORTS: [
         preferredUsername: 'ada',
         locked: true,
       },
+      { externalId: '00u2', email: 'bea@example.com', emailVerified: false },
     ],
   ],
   [
     'supabase',
-    `id,email,encrypted_password,email_confirmed_at,phone,phone_confirmed_at,raw_user_meta_data,banned_until\n8d0f,ada@example.com,${BCRYPT},2024-01-01 00:00:00+00,41791234567,,"{""full_name"": ""Ada""}",\n`,
+    `id,email,encrypted_password,email_confirmed_at,phone,phone_confirmed_at,raw_user_meta_data,banned_until\n8d0f,ada@example.com,${BCRYPT},2024-01-01 00:00:00+00,41791234567,,"{""full_name"": ""Ada""}",\n8d10,bea@example.com,,,,,,infinity\n`,
     [
       {
         externalId: '8d0f',
@@ -307,6 +316,7 @@ const EXPORTS: [
         userMetadata: { full_name: 'Ada' },
         proof: bcryptProof,
       },
+      { externalId: '8d10', email: 'bea@example.com', emailVerified: false, locked: true },
     ],
     { isCsv: true },
   ],

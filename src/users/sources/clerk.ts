@@ -32,23 +32,22 @@ function readProof({ password_digest: digest, password_hasher: hasher }: SourceR
   return readBcrypt(value) ?? (algorithm ? { hash: { algorithm, value } } : undefined)
 }
 
-/** The first address of a list. */
-const readFirst = (list: unknown): string | undefined => readText(readText(list)?.split(/[,|;]/)[0])
+/** The addresses of a list in a text. */
+const readAddresses = (list: unknown): string[] =>
+  (readText(list) ?? '').split(/[,|;]/).flatMap((address) => readText(address) ?? [])
 
 /** Clerk: the CSV file of its dashboard, or the same members as JSON. */
 export const CLERK: Source = {
   toLine: (record) => {
-    const verified = readText(record.verified_email_addresses) ?? ''
-    const email = readText(record.primary_email_address) ?? readFirst(verified)
-    const phone = readText(record.primary_phone_number) ?? readFirst(record.verified_phone_numbers)
+    const emails = readAddresses(record.verified_email_addresses)
+    const phones = readAddresses(record.verified_phone_numbers)
+    const email = readText(record.primary_email_address) ?? emails[0]
+    const phone = readText(record.primary_phone_number) ?? phones[0]
     const names = [record.first_name, record.last_name].map(readText)
     return omitEmpty({
       externalId: readText(record.id),
-      ...readEmail(email, email !== undefined && verified.includes(email)),
-      ...readPhoneNumber(
-        phone,
-        phone !== undefined && readText(record.verified_phone_numbers)?.includes(phone),
-      ),
+      ...readEmail(email, email !== undefined && emails.includes(email)),
+      ...readPhoneNumber(phone, phone !== undefined && phones.includes(phone)),
       name: names.filter(Boolean).join(' '),
       givenName: names[0],
       familyName: names[1],

@@ -25,7 +25,8 @@ export const SUPABASE: Source = {
       ),
       name: readText(metadata.full_name) ?? readText(metadata.name),
       picture: readUrl(metadata.avatar_url),
-      locked: (bannedUntil !== undefined && new Date(bannedUntil) > new Date()) || undefined,
+      // Also `infinity`, which is no date.
+      locked: (bannedUntil !== undefined && !(new Date(bannedUntil) <= new Date())) || undefined,
       userMetadata: metadata,
       proof: readBcrypt(record.encrypted_password),
     })
