@@ -8,9 +8,12 @@ const WORKER = import.meta.url.endsWith('.ts')
   ? new URL('compare.worker.mjs', import.meta.url)
   : new URL('dist/old-passwords/compare.worker.js', PACKAGE_ROOT)
 
-/** Comparisons that wait in this process, and those of one tenant: about ten seconds of the slowest common hash. */
-const MAX_WAITING = 24
-const MAX_WAITING_OF_TENANT = 12
+/** Guesses that a process takes at once, and those of one tenant: about ten seconds of the slowest common hash. */
+const MAX_GUESSES = 24
+const MAX_GUESSES_OF_TENANT = 12
+/** Guesses of one tenant that others cannot turn away, while the process has fewer than this in all. */
+const KEPT_OF_TENANT = 2
+const MAX_WITH_KEPT = 96
 /** Until somebody who was turned away may try again. */
 const RETRY_SECONDS = 10
 /** A comparison that takes longer is given up: the bounds of an import keep it near three seconds. */
@@ -19,14 +22,16 @@ const TIMEOUT_MS = 20_000
 const IDLE_MS = 30_000
 
 type Comparison = {
-  tenant: string
   password: string
   stored: PasswordHash
   resolve: (isRight: boolean) => void
   reject: (error: Error) => void
 }
 
-const waiting: Comparison[] = []
+/** The tenants of the guesses that were taken. */
+const taken: string[] = []
+/** The comparisons that wait, by tenant, in the order of the tenants' turns. */
+const waiting = new Map<string, Comparison[]>()
 let worker: Worker | null = null
 let current: { comparison: Comparison; timer: NodeJS.Timeout } | null = null
 let idle: NodeJS.Timeout | undefined
@@ -66,10 +71,20 @@ function closeWorker(closed: Worker, error: Error): void {
   startNext()
 }
 
+/** Takes the first comparison of the tenant whose turn it is, which has its next turn after the others. */
+function takeNext(): Comparison | undefined {
+  for (const [tenant, [first, ...rest]] of waiting) {
+    waiting.delete(tenant)
+    if (rest.length > 0) waiting.set(tenant, rest)
+    return first
+  }
+  return undefined
+}
+
 function startNext(): void {
   clearTimeout(idle)
   if (current) return
-  const comparison = waiting.shift()
+  const comparison = takeNext()
   if (!comparison) {
     const unused = worker
     if (unused) idle = setTimeout(() => closeWorker(unused, new Error('was idle')), IDLE_MS).unref()
@@ -82,24 +97,33 @@ function startNext(): void {
   busy.postMessage({ password: comparison.password, stored: comparison.stored })
 }
 
-/** Throws RateLimited when too many comparisons wait, before a guess is counted. */
-export function requireRoomForComparison(tenant: string): void {
-  const ofTenant = waiting.filter((comparison) => comparison.tenant === tenant).length
-  if (waiting.length >= MAX_WAITING || ofTenant >= MAX_WAITING_OF_TENANT) throw new RateLimited(RETRY_SECONDS)
+function requireRoom(tenant: string): void {
+  const ofTenant = taken.filter((other) => other === tenant).length
+  const isKept = ofTenant < KEPT_OF_TENANT && taken.length < MAX_WITH_KEPT
+  if (ofTenant >= MAX_GUESSES_OF_TENANT || (taken.length >= MAX_GUESSES && !isKept))
+    throw new RateLimited(RETRY_SECONDS)
+}
+
+/**
+ * Takes a guess at a password of a tenant, with room for its comparison: nothing that `guess` counts is then lost. Throws
+ * RateLimited when the process has too many guesses.
+ */
+export async function withRoomForComparison<T>(tenant: string, guess: () => Promise<T>): Promise<T> {
+  requireRoom(tenant)
+  taken.push(tenant)
+  try {
+    return await guess()
+  } finally {
+    taken.splice(taken.indexOf(tenant), 1)
+  }
 }
 
 /**
  * Whether a password has a hash. One comparison runs at a time in a process, in a thread of its own: requests are served
- * meanwhile, and the memory is that of one. Throws RateLimited when too many wait.
+ * meanwhile, and the memory is that of one. Tenants take turns.
  */
-export async function comparePassword(
-  tenant: string,
-  password: string,
-  stored: PasswordHash,
-): Promise<boolean> {
-  requireRoomForComparison(tenant)
-  return new Promise((resolve, reject) => {
-    waiting.push({ tenant, password, stored, resolve, reject })
+export const comparePassword = (tenant: string, password: string, stored: PasswordHash): Promise<boolean> =>
+  new Promise((resolve, reject) => {
+    waiting.set(tenant, [...(waiting.get(tenant) ?? []), { password, stored, resolve, reject }])
     startNext()
   })
-}

@@ -112,6 +112,12 @@ function findSizeIssue(hash: PasswordHash): HashIssue | null {
     : null
 }
 
+/** Exports have parameters in texts. A comparison with one that is not a number would fail. */
+const hasWholeNumbers = (hash: PasswordHash): boolean =>
+  Object.values(hash).every((value) => typeof value !== 'number' || Number.isSafeInteger(value))
+
 /** Why a hash cannot be compared with a password within the bounds; null when it can. */
 export const findHashIssue = (hash: PasswordHash): HashIssue | null =>
-  findSizeIssue(hash) ?? findParameterIssue(hash)
+  hasWholeNumbers(hash)
+    ? (findSizeIssue(hash) ?? findParameterIssue(hash))
+    : { member: 'value', description: 'must have whole numbers as parameters' }

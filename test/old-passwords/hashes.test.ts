@@ -270,6 +270,11 @@ describe('the hash of an old password', () => {
     ['a hash of another length', 'value', { algorithm: 'sha256', value: SHA1_ABC }],
     ['a salt of 300 bytes', 'salt', { algorithm: 'sha1', value: SHA1_ABC, salt: 'a'.repeat(300) }],
     ['an unknown scheme of LDAP', 'value', { algorithm: 'ldap', value: '{CRYPT}$1$abc$def' }],
+    [
+      'a memory of Keycloak that is not a number',
+      'value',
+      { algorithm: 'keycloak', value: keycloak('argon2', 5, toBase64(SHA1_ABC), { memory: ['many'] }) },
+    ],
     ['JSON of another thing', 'value', { algorithm: 'keycloak', value: '{}' }],
     ['an unknown algorithm', 'algorithm', { algorithm: 'whirlpool', value: 'abc' }],
   ] as const)('is rejected for %s, by the member %s', ([, member, hash]) => {

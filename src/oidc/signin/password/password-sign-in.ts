@@ -6,7 +6,7 @@ import { hashAddress } from '../../../events/address-hash.ts'
 import { createEvent } from '../../../events/create-event.ts'
 import { recordEvents } from '../../../events/log.ts'
 import type { SignInFailure } from '../../../events/reasons.ts'
-import { requireRoomForComparison } from '../../../old-passwords/compare-password.ts'
+import { withRoomForComparison } from '../../../old-passwords/compare-password.ts'
 import {
   type MatchedPassword,
   matchOldPassword,
@@ -91,14 +91,18 @@ export async function signInByPassword(signIn: SignInStep, password: string): Pr
   const { clientId } = interaction.request
   const address = parseAddress(interaction.progress.address ?? '')
   if (!address) throw new RejectedPassword()
-  requireRoomForComparison(ctx.tenant)
-  await limitUnauthenticated('enterPassword', ctx)
-  const guess = await countPasswordGuess(ctx.db, { ...address, now })
-  if (!guess.isCounted) throw new RateLimited(GUESS_WINDOW_SECONDS)
-  const { ownerId, ownerLocked, ownerSignsIn } = guess
-  const userId = ownerLocked === false && ownerSignsIn ? ownerId : null
-  const entered = password.slice(0, MAX_PASSWORD_CHARS)
-  const matched = await matchOldPassword(ctx.db, { userId, address: address.key }, entered)
+  const { ownerId, ownerLocked, ownerSignsIn, userId, matched } = await withRoomForComparison(
+    ctx.tenant,
+    async () => {
+      await limitUnauthenticated('enterPassword', ctx)
+      const guess = await countPasswordGuess(ctx.db, { ...address, now })
+      if (!guess.isCounted) throw new RateLimited(GUESS_WINDOW_SECONDS)
+      const userId = guess.ownerLocked === false && guess.ownerSignsIn ? guess.ownerId : null
+      const entered = password.slice(0, MAX_PASSWORD_CHARS)
+      const matched = await matchOldPassword(ctx.db, { userId, address: address.key }, entered)
+      return { ...guess, userId, matched }
+    },
+  )
   const proven = matched && userId ? await enterByPassword(signIn, userId, address, matched, now) : null
   if (!proven) {
     const reason =
