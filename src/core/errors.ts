@@ -102,7 +102,7 @@ export class StepUpRequired extends AppError {
     super(
       'FORBIDDEN',
       403,
-      `Requires a sign-in within the last ${maxAgeSeconds / 60} minutes${acrValues ? ' by two factors' : ''}. Sign in again with ${request.join(' and ')}.`,
+      `Requires a sign-in within the last ${maxAgeSeconds / 60} minutes${acrValues ? ' by a stronger method' : ''}. Sign in again with ${request.join(' and ')}.`,
       {
         headers: {
           'www-authenticate': `Bearer error="insufficient_user_authentication"${challenge.join('')}`,

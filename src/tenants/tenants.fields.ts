@@ -52,6 +52,13 @@ const SECOND_FACTOR = defineEnum<SecondFactorMode>('SecondFactorMode', 'Who pres
   required: 'All users; those who have none set up an authenticator app.',
 })
 
+/** Old passwords, which others may have learned, are accepted for two years at most. */
+const MAX_MIGRATION_DAYS = 731
+const migrationEnd = instant.refine(
+  (end) => end.getTime() - Date.now() <= MAX_MIGRATION_DAYS * 86_400_000,
+  'must be within two years',
+)
+
 /** A person who lost everything waits 30 days at most. */
 const MAX_WAITING_SECONDS = 30 * 86_400
 
@@ -82,7 +89,7 @@ export const TENANT_SETTINGS = {
   secondFactorRoles: listField(ROLE.shape, { example: ['admin'] }),
   recoveryWaitingTime: integerField({ min: 0, max: MAX_WAITING_SECONDS, standard: 0 }, 86_400),
   ...sessionSettings,
-  migrationEndsAt: nullableField(instant, instantShape, '2027-03-31T22:00:00.000Z'),
+  migrationEndsAt: nullableField(migrationEnd, instantShape, '2027-03-31T22:00:00.000Z'),
   userApiKeys: flagField(false, true),
   apiKeyLifetimeSeconds: integerField(API_KEY_LIFETIME_SECONDS, 7_776_000),
   acceptedDocuments: enumField(ACCEPTED_DOCUMENTS, 'any', 'any'),

@@ -8,6 +8,7 @@ import { updateSettings } from '../../src/tenants/settings.ts'
 import { setUserRoles } from '../../src/users/roles.ts'
 import { bindMutate, mayDemandStepUp, resetCooldown, setSignInAge } from '../support/account.ts'
 import { test } from '../support/address-change.ts'
+import { dbFor } from '../support/database.ts'
 import { makeSpa } from '../support/people.ts'
 import { findRule, rootFields } from '../support/schema.ts'
 
@@ -96,6 +97,25 @@ describe('a mutation of the own account', () => {
       expect(code).not.toBe('FORBIDDEN')
     },
   )
+})
+
+describe('an old password alone', () => {
+  test('is no recent sign-in: others may know it', async ({ tenant, gql, newHolder }) => {
+    const holder = await newHolder()
+    const setAmr = (amr: string[]) =>
+      dbFor(tenant).grant.updateMany({
+        where: { tenantId: tenant, sessionId: holder.sessionId },
+        data: { amr },
+      })
+    const begin = () => bindMutate(gql)(holder, 'createViewerTotp', {})
+    await setAmr(['pwd'])
+    expect(await begin()).toMatchObject({
+      __typename: 'StepUpRequiredError',
+      acrValues: 'urn:vestibule:otp',
+    })
+    await setAmr(['pwd', 'otp', 'mfa'])
+    expect(await begin()).toMatchObject({ __typename: 'CreateViewerTotpPayload' })
+  })
 })
 
 describe('a change of an address', () => {

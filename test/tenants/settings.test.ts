@@ -106,10 +106,15 @@ describe('the settings of a tenant', () => {
   })
 
   test('are rejected with every invalid field, and require tenant:write', async ({ rest, gql }) => {
-    const input = { logoUrl: 'javascript:alert(1)', loginUrl: 'nope' }
+    const input = {
+      logoUrl: 'javascript:alert(1)',
+      loginUrl: 'nope',
+      migrationEndsAt: '2100-01-01T00:00:00Z',
+    }
     const issues = [
       { field: 'logoUrl', description: 'must be an http or https URL' },
       { field: 'loginUrl', description: 'must be an absolute URL' },
+      { field: 'migrationEndsAt', description: 'must be within two years' },
     ]
     const patched = await rest('PATCH', '/settings', input)
     expect(patched.status).toBe(400)

@@ -6,6 +6,7 @@ import type { User } from '../../generated/prisma/client.ts'
 import { readQuery } from '../../http/request.http.ts'
 import { readForm, requireSingleParams } from '../../http/request-body.http.ts'
 import { getRequestWords } from '../../languages/request-language.ts'
+import { ACR_OTP } from '../../model/sign-in-methods.ts'
 import { readSessionToken } from '../../pages/cookies.ts'
 import { createCsrfToken, isCsrfToken } from '../../pages/csrf.ts'
 import { answerOnce, createSentForm } from '../../pages/form-answers.ts'
@@ -132,10 +133,19 @@ export function redirectToNotice({ ctx, session }: AccountVisit, path: string, d
   return redirectTo(`/${ctx.tenant}/account${path}?${new URLSearchParams({ done, proof })}`)
 }
 
-/** Leads the user through a sign-in that is recent enough to fill in the form. */
-const redirectToRecentSignIn = (call: TenantCall, page: AccountPage, { userId }: BrowserSession) =>
+/**
+ * Leads the user through a sign-in that is recent enough to fill in the form; a new one by a code or more, where an old
+ * password alone is not enough. Two factors follow from the settings of the tenant.
+ */
+const redirectToRecentSignIn = (
+  call: TenantCall,
+  page: AccountPage,
+  { userId }: BrowserSession,
+  demanded: string | null = null,
+) =>
   redirectToSignIn(call, toPath(call, page), {
     userId,
+    ...(demanded === ACR_OTP && { acr: ACR_OTP, prompt: ['login'] }),
     maxAgeSeconds: STEP_UP_MAX_AGE_SECONDS - FORM_SECONDS,
   })
 
@@ -150,8 +160,8 @@ async function showPage(call: TenantCall, page: AccountPage): Promise<Response> 
   try {
     return await page.show(visit, null)
   } catch (error) {
-    // By two factors, where the tenant requires them.
-    if (error instanceof StepUpRequired) return redirectToRecentSignIn(call, page, visit.session)
+    if (error instanceof StepUpRequired)
+      return redirectToRecentSignIn(call, page, visit.session, error.acrValues)
     throw error
   }
 }
@@ -195,7 +205,8 @@ async function dispatchForm(
     await work(visit, values)
     return redirectToNotice(visit, page.path, done)
   } catch (error) {
-    if (error instanceof StepUpRequired) return redirectToRecentSignIn(call, page, visit.session)
+    if (error instanceof StepUpRequired)
+      return redirectToRecentSignIn(call, page, visit.session, error.acrValues)
     const problem = toPageProblem(getRequestWords(call.ctx), error, page.labels ?? {}, values)
     if (!problem) throw error
     return page.show(visit, problem)

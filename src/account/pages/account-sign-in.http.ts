@@ -9,10 +9,12 @@ import {
 } from '../../oidc/model/authorize-request.ts'
 import { redirectTo } from '../../pages/responses.http.ts'
 
-/** Who is to sign in, how recently, and what is asked; anyone at any time by default. */
+/** Who is to sign in, how recently and how, and what is asked; anyone at any time by default. */
 type Demand = {
   userId?: string | null
   maxAgeSeconds?: number | null
+  /** The `acr` that the sign-in must have; null for any. */
+  acr?: string | null
   prompt?: Prompt[]
   /** The session in which an identity is connected. */
   connectsIn?: string | null
@@ -21,7 +23,7 @@ type Demand = {
 /** The request of the account pages that leads to the page at the path `returnTo`. */
 export const createAccountPagesRequest = (
   returnTo: string,
-  { userId = null, maxAgeSeconds = null, prompt = [], connectsIn = null }: Demand,
+  { userId = null, maxAgeSeconds = null, acr = null, prompt = [], connectsIn = null }: Demand,
 ): AccountPagesRequest => ({
   ...EMPTY_REQUEST,
   responseMode: 'account',
@@ -30,6 +32,7 @@ export const createAccountPagesRequest = (
   connectsIn,
   prompt,
   maxAgeSeconds,
+  claims: acr === null ? null : { userinfo: {}, id_token: { acr: { essential: true, value: acr } } },
   subjectHint: userId,
 })
 

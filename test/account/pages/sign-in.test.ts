@@ -1,6 +1,7 @@
 import { describe, expect } from 'vitest'
 import { createPlatformCtx } from '../../../src/context/context.ts'
 import { endSession, listUserSessions } from '../../../src/sessions/sessions.ts'
+import { updateSettings } from '../../../src/tenants/settings.ts'
 import { lockUser } from '../../../src/users/users.ts'
 import { test } from '../../support/account-pages.ts'
 import { startSessionIn } from '../../support/browser-session.ts'
@@ -42,6 +43,28 @@ describe('the account pages', () => {
     expect(page.html).toContain('<h1>Confirm it’s you</h1>')
     expect(page.html).toContain('this page needs a recent sign-in')
     expect(page.html).toContain(person.email)
+  })
+
+  test('ask a person for a code who signed in by an old password alone', async ({
+    tenant,
+    ctx,
+    newBrowser,
+    person,
+  }) => {
+    await updateSettings(ctx, { accountDeletionDays: 14 })
+    const browser = newBrowser()
+    await startSessionIn(browser, tenant, person.id)
+    const proofs = [{ method: 'password', amr: ['pwd'], at: new Date().toISOString() }]
+    await dbFor(tenant).session.updateMany({
+      where: { tenantId: tenant, userId: person.id },
+      data: { proofs },
+    })
+    const asked = await openPage(browser, `/${tenant}/account/deletion`)
+    expect(asked.html).toContain('<h1>Confirm it’s you</h1>')
+    const entered = await browser.submit(asked, { step: 'email', address: person.email })
+    const page = { path: entered.path, html: await entered.response.text() }
+    const back = await browser.submit(page, { step: 'code', code: await codeFor(person.email) })
+    expect(back.path).toBe(`/${tenant}/account/deletion`)
   })
 
   test('show the person, and are neither cached, framed nor scripted', async ({ tenant, visit, person }) => {
