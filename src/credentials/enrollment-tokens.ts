@@ -16,6 +16,7 @@ import type { NewEvent } from '../events/create-event.ts'
 import { createEvent } from '../events/create-event.ts'
 import { recordEvents } from '../events/log.ts'
 import type { Prisma } from '../generated/prisma/client.ts'
+import { requireAccountControl } from '../permissions/account-control.ts'
 import { parseInput } from '../schema/input-shapes.ts'
 import { EnrollmentTokenCreate } from './credentials.fields.ts'
 import { type Enrollee, lockEnrollee } from './enrollment.sql.ts'
@@ -86,7 +87,8 @@ async function storeEnrollmentToken(ctx: Ctx, userId: string, token: string, inp
   return ctx.db.transaction(async (tx) => {
     const user = await lockEnrollee(tx, userId)
     if (!user) throw new NotFound('user')
-    requireNoEscalation(ctx, getRoleScopes(user.roles))
+    if (isOwnUser(ctx, userId)) requireNoEscalation(ctx, getRoleScopes(user.roles))
+    else await requireAccountControl(tx, ctx, { id: userId, roles: user.roles })
     if (user.locked) throw new UserLocked()
     const recipient = send ? selectRecipient(user) : null
     const recovery =

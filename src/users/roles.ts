@@ -1,5 +1,5 @@
 import { requireGrantableRoles } from '../access/require-scope.ts'
-import { voidEnrollments } from '../access/revocation/revocation.sql.ts'
+import { voidPreparedAccess } from '../access/revocation/revocation.sql.ts'
 import type { Ctx } from '../context/context.ts'
 import { InvalidInput, NotFound } from '../core/errors.ts'
 import type { Db } from '../database/handle.ts'
@@ -24,14 +24,14 @@ export async function setUserRoles(ctx: Ctx, id: string, input: unknown): Promis
 }
 
 /**
- * Adds roles to a user inside the caller's transaction, with the events. Enrollment links from before end, as
+ * Adds roles to a user inside the caller's transaction, with the events. Enrollment links and the old password end, as
  * with any change of roles.
  */
 export async function addRoles(tx: Db, ctx: Ctx, userId: string, roles: readonly string[]): Promise<void> {
   const user = await updateUserRoles(tx, userId, [...roles])
   if (!user) return
   await recordEvents(tx, ctx, [createEvent('role.changed', { userId }, { roles: user.roles.join(' ') })])
-  await voidEnrollments(tx, userId)
+  await voidPreparedAccess(tx, userId)
 }
 
 /**

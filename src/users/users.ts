@@ -1,5 +1,5 @@
 import { requireNoEscalation } from '../access/require-scope.ts'
-import { voidEnrollments } from '../access/revocation/revocation.sql.ts'
+import { voidPreparedAccess } from '../access/revocation/revocation.sql.ts'
 import { createRevocationEvents, revokeAccess } from '../access/revocation/revocation.ts'
 import type { Ctx } from '../context/context.ts'
 import { newId, readIdPrefix } from '../core/crypto.ts'
@@ -13,6 +13,7 @@ import { createEvent } from '../events/create-event.ts'
 import { recordEvents } from '../events/log.ts'
 import type { UserOrigin } from '../events/types.ts'
 import type { Prisma, User } from '../generated/prisma/client.ts'
+import { requireAccountControl } from '../permissions/account-control.ts'
 import { toEmailKey } from '../schema/address-keys.ts'
 import { assertExpectedUpdatedAt } from '../schema/expected-updated-at.ts'
 import { parseInput } from '../schema/input-shapes.ts'
@@ -130,11 +131,10 @@ export async function getUserByPhoneNumber(
 }
 
 /**
- * Columns that control access to the account. externalId is one of them, because an import changes the
+ * Columns by which the account can be taken over. externalId is one of them, because an import changes the
  * address of the user that it finds by externalId.
  */
-const SIGN_IN_COLUMNS = [
-  'locked',
+const CONTROL_COLUMNS = [
   'externalId',
   'email',
   'emailKey',
@@ -142,8 +142,9 @@ const SIGN_IN_COLUMNS = [
   'phoneNumber',
   'phoneNumberKey',
   'phoneNumberVerified',
-  'roles',
 ]
+/** Columns that control access to the account otherwise. */
+const ACCESS_COLUMNS = ['locked', 'roles']
 
 type EventUser = Pick<User, 'id' | 'locked' | 'roles'>
 
@@ -182,7 +183,7 @@ export function createUserChangeEvents({
  * without a difference changes neither updatedAt nor the event log. `check` gets the new and the old row, and
  * may throw to reject the update. Throws NotFound, Conflict, InvalidInput (a verified flag without its
  * address), and Forbidden when the update controls access to the account of a user whose roles permit more
- * than the caller's scopes.
+ * than the caller's scopes, or changes an address of a holder of roles at APIs without `roles:write`.
  */
 export async function changeUser(
   ctx: Ctx,
@@ -197,14 +198,16 @@ export async function changeUser(
       if (!updated) throw new NotFound('user')
       const issues = [...check(updated), ...findVerificationIssues(updated.user)]
       if (issues.length > 0) throw new InvalidInput(issues)
-      if (updated.changed.some((column) => SIGN_IN_COLUMNS.includes(column)))
-        requireNoEscalation(ctx, getRoleScopes(updated.before.roles))
+      const { changed, before } = updated
+      if (changed.some((column) => CONTROL_COLUMNS.includes(column)))
+        await requireAccountControl(tx, ctx, { id, roles: before.roles })
+      else if (changed.some((column) => ACCESS_COLUMNS.includes(column)))
+        requireNoEscalation(ctx, getRoleScopes(before.roles))
       const events = createUserChangeEvents(updated)
       if (updated.user.locked && updated.changed.includes('locked'))
         await revokeAccess(tx, ctx, { kind: 'user', userId: id }, 'locked', { before: events })
       else await recordEvents(tx, ctx, events)
-      // An enrollment link from before the role must not give access to an administrator's account.
-      if (updated.changed.includes('roles')) await voidEnrollments(tx, id)
+      if (updated.changed.includes('roles')) await voidPreparedAccess(tx, id)
       return updated
     }),
   )

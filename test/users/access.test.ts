@@ -1,9 +1,17 @@
 import { describe, expect } from 'vitest'
+import type { Ctx } from '../../src/context/context.ts'
+import { Forbidden } from '../../src/core/errors.ts'
+import { createCredentialEnrollmentToken } from '../../src/credentials/enrollment-tokens.ts'
+import { createAppRole } from '../../src/permissions/app-roles.ts'
+import { setUserAppRoles } from '../../src/permissions/role-assignments.ts'
 import { setUserRoles } from '../../src/users/roles.ts'
-import { createUser } from '../../src/users/users.ts'
+import { createUser, lockUser, unlockUser, updateUser } from '../../src/users/users.ts'
+import { ctxFor } from '../support/actors.ts'
 import type { CallOptions } from '../support/calls.ts'
 import { toTypes } from '../support/events.ts'
 import { test } from '../support/fixtures.ts'
+import { startMigration } from '../support/sign-in-methods.ts'
+import { importLines } from '../support/user-lines.ts'
 
 describe('scopes of the caller', () => {
   test('rejects a caller without the scope on every route and field, and names the scope', async ({
@@ -82,6 +90,33 @@ describe('scopes of the caller', () => {
       data: { createUser: { __typename: 'CreateUserPayload', user: null } },
       errors: [{ extensions: { code: 'FORBIDDEN' } }],
     })
+  })
+
+  test('keeps callers without roles:write from taking over holders of roles at APIs', async ({
+    tenant,
+    ctx,
+    create,
+    email,
+  }) => {
+    await startMigration(ctx)
+    const role = await createAppRole(ctx, { name: 'payer' })
+    const user = await create('/users', { email: email('payer') })
+    await setUserAppRoles(ctx, user.id, { appRoleIds: [role.id] })
+    const proof = { hash: { algorithm: 'md5', value: '900150983cd24fb0d6963f7d28e17f72' } }
+    const support = await ctxFor(tenant, ['users:read', 'users:write', 'credentials:write'])
+    const takeovers = (by: Ctx) => [
+      () => updateUser(by, user.id, { email: email('evil'), emailVerified: true }),
+      () => createCredentialEnrollmentToken(by, user.id, {}),
+      ...[{ emailVerified: true }, { proof }].map((fields) => async () => {
+        const [result] = await importLines(by, [{ email: email('payer'), ...fields }])
+        if (result?.status === 'error') throw new Forbidden(result.message)
+      }),
+    ]
+    for (const take of takeovers(support)) await expect(take()).rejects.toBeInstanceOf(Forbidden)
+    expect(await lockUser(support, user.id)).toMatchObject({ email: email('payer'), locked: true })
+    await unlockUser(support, user.id)
+    const able = await ctxFor(tenant, ['users:read', 'users:write', 'credentials:write', 'roles:write'])
+    for (const take of takeovers(able).reverse()) await take()
   })
 
   test("rejects changes of the addresses, roles and lock of a user whose roles exceed the caller's scopes, and the deletion", async ({

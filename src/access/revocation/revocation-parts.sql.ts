@@ -49,6 +49,14 @@ export const buildVoidEnrollmentsSql = (where: string, now: string): string => `
     WHERE "tenantId" = :tenant AND ${where} AND "usedAt" IS NULL`
 
 /**
+ * Voids the old password of user `:userId`. The row stays as that of a used one, so that an import that is repeated does
+ * not bring the hash back.
+ */
+export const buildVoidOldPasswordSql = (now: string): string => `
+    UPDATE "OldPassword" SET "hash" = NULL, "usedAt" = ${now}
+    WHERE "tenantId" = :tenant AND "userId" = :userId AND "hash" IS NOT NULL`
+
+/**
  * Voids the live passcodes of user `:userId`: their hash becomes one that no code has, so that guesses are
  * answered as those at the code of an unknown address. Counters stay: a lock must not permit new guesses.
  */
@@ -77,6 +85,7 @@ export const USER_PARTS = `
   ), revoked_grants AS (${buildRevokeGrantsSql(`g."userId" = :userId AND g."expiresAt" > now()`, { now: 'now()' })}
   ), deleted_device_codes AS (${buildDeleteDeviceCodesSql('"userId" = :userId')}
   ), voided_enrollments AS (${buildVoidEnrollmentsSql('"userId" = :userId', 'now()')}
+  ), voided_old_password AS (${buildVoidOldPasswordSql('now()')}
   ), cleared_passcodes AS (${CLEAR_PASSCODES}
   ), queued_logouts AS (${buildQueueLogoutsSql('ended_sessions')}
   )`
@@ -101,6 +110,7 @@ export const UNVERIFIED_PARTS = `
     DELETE FROM "Consent" WHERE "tenantId" = :tenant AND "userId" = :userId
   ), deleted_enrollments AS (
     DELETE FROM "EnrollmentToken" WHERE "tenantId" = :tenant AND "userId" = :userId
+  ), voided_old_password AS (${buildVoidOldPasswordSql(':now')}
   ), cleared_passcodes AS (${CLEAR_PASSCODES}
   ), deleted_credentials AS (
     DELETE FROM "Credential" WHERE "tenantId" = :tenant AND "userId" = :userId AND NOT "byManagement" RETURNING "id", "userId"

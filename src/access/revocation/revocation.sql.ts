@@ -6,6 +6,7 @@ import {
   buildEndSessionsSql,
   buildRevokeGrantsSql,
   buildVoidEnrollmentsSql,
+  buildVoidOldPasswordSql,
   ENDED_RETURNS,
   ENDED_ROWS,
   USER_PARTS,
@@ -24,6 +25,7 @@ export const REVOCABLE_TABLES = {
   DeviceCode: 'deleted',
   EnrollmentToken: 'voided; deleted by the first verification of an address',
   Passcode: 'its code cleared; its counters stay',
+  OldPassword: 'its hash removed; also by the first verification of an address and a change of roles',
   Credential: 'deleted by the first verification of an address',
   IdpUser: 'deleted by the first verification of an address',
   ApiKey: 'rejected while its user is locked; deleted by the first verification of an address',
@@ -130,12 +132,23 @@ export const revokeUserClient = async (
   { now, reason }: Ending,
 ): Promise<Revoked> => toRevoked(await db.many(REVOKE_USER_CLIENT, { now, reason, userId, clientId }))
 
-const VOID_ENROLLMENTS = statement({
-  takes: { userId: 'text' },
-})`${buildVoidEnrollmentsSql('"userId" = :userId', 'now()')}`
+const VOID_PREPARED_ACCESS = statement({ takes: { userId: 'text' } })`
+  WITH voided_enrollments AS (${buildVoidEnrollmentsSql('"userId" = :userId', 'now()')}
+  )
+  ${buildVoidOldPasswordSql('now()')}`
 
-/** Voids all enrollment tokens of a user. The user's row must be locked. */
-export const voidEnrollments = (db: Db, userId: string): Promise<void> => db.run(VOID_ENROLLMENTS, { userId })
+/**
+ * Voids the enrollment tokens and the old password of a user whose roles change: somebody with fewer rights may have
+ * prepared them. The user's row must be locked.
+ */
+export const voidPreparedAccess = (db: Db, userId: string): Promise<void> =>
+  db.run(VOID_PREPARED_ACCESS, { userId })
+
+const VOID_OLD_PASSWORD = statement({ takes: { userId: 'text' } })`${buildVoidOldPasswordSql('now()')}`
+
+/** Voids the old password of a user. */
+export const voidOldPassword = (db: Db, userId: string): Promise<void> =>
+  db.run(VOID_OLD_PASSWORD, { userId })
 
 // FOR NO KEY UPDATE waits for redemptions, which hold the client FOR SHARE while they insert a grant, and not for foreign
 // keys.

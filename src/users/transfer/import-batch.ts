@@ -1,15 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { requireNoEscalation } from '../../access/require-scope.ts'
 import type { Ctx } from '../../context/context.ts'
 import { newId } from '../../core/crypto.ts'
 import { Conflict, type ErrorCode, type FieldIssue, InvalidInput, NotFound } from '../../core/errors.ts'
 import { log } from '../../core/log.ts'
-import { getRoleScopes } from '../../core/scopes.ts'
 import { toAppError } from '../../core/to-app-error.ts'
 import type { NewEvent } from '../../events/create-event.ts'
 import { recordEvents } from '../../events/log.ts'
 import { storeOldPasswords } from '../../old-passwords/old-passwords.ts'
 import type { PasswordHash } from '../../old-passwords/password-hash.ts'
+import { findRoleHolders, requireAccountControl } from '../../permissions/account-control.ts'
 import { planByKeys } from '../list/index-planning.sql.ts'
 import type { UserColumns } from '../user-body.ts'
 import { findVerificationIssues } from '../users.fields.ts'
@@ -88,10 +87,13 @@ const selectColumns = ({ columns, id }: CheckedLine, holder: Holder): UserColumn
 }
 
 /**
- * Users with roles need an escalation check, and a lock ends sessions: such changes are written one by one.
+ * Users with roles need a check of the caller, and a lock ends sessions: such changes are written one by one. `guarded`
+ * are the users with roles at APIs that the caller may not give.
  */
-const isBatchable = (columns: UserColumns, holder: Holder): boolean =>
-  holder.roles.length === 0 && (columns.locked === undefined || columns.locked === holder.locked)
+const isBatchable = (columns: UserColumns, holder: Holder, guarded: ReadonlySet<string>): boolean =>
+  holder.roles.length === 0 &&
+  !guarded.has(holder.id) &&
+  (columns.locked === undefined || columns.locked === holder.locked)
 
 /** A verified flag that is not given is kept only for an unchanged address. */
 const findFlagIssues = (columns: UserColumns, holder?: Holder): FieldIssue[] =>
@@ -112,7 +114,11 @@ type BatchParts = {
  * Splits lines into those that are written together and those with a final result. Other lines are written
  * one by one.
  */
-function partitionLines(lines: readonly CheckedLine[], holders: readonly Holder[]): BatchParts {
+function partitionLines(
+  lines: readonly CheckedLine[],
+  holders: readonly Holder[],
+  guarded: ReadonlySet<string>,
+): BatchParts {
   const byKey = new Map<string, Holder>()
   for (const holder of holders) {
     byKey.set(`id:${holder.id}`, holder)
@@ -126,7 +132,7 @@ function partitionLines(lines: readonly CheckedLine[], holders: readonly Holder[
       const other = columns[column] ? byKey.get(`${column}:${columns[column]}`) : undefined
       return other !== undefined && other !== holder
     })
-    if (isContested || (holder && !isBatchable(columns, holder))) continue
+    if (isContested || (holder && !isBatchable(columns, holder, guarded))) continue
     const issues = findFlagIssues(columns, holder || undefined)
     if (issues.length > 0) parts.results.set(line.line, toLineError(line.line, new InvalidInput(issues)))
     else if (holder) parts.changes.push({ ...line, columns: selectColumns(line, holder), holder })
@@ -147,7 +153,12 @@ async function writeTogether(ctx: Ctx, lines: readonly CheckedLine[]): Promise<M
   const results = await ctx.db.transaction(async (tx) => {
     await planByKeys(tx)
     const holders = await lockHolders(tx, collectLookupKeys(lines))
-    const { creations, changes, results } = partitionLines(lines, holders)
+    const guarded = await findRoleHolders(
+      tx,
+      ctx,
+      holders.map(({ id }) => id),
+    )
+    const { creations, changes, results } = partitionLines(lines, holders, guarded)
     const events: NewEvent[] = []
     if (creations.length > 0) {
       // One lock order, so that concurrent imports of the same users wait instead of deadlocking.
@@ -233,12 +244,12 @@ async function writeSingly(ctx: Ctx, line: CheckedLine): Promise<LineResult> {
       }
       const { isChanged } = await writeWithParts(ctx, line, async (joined) => {
         let isChanged = false
-        await changeUser(joined, holder.id, selectColumns(line, holder), ({ changed, before }) => {
-          // They sign in as the user.
-          if (line.hash || line.parts) requireNoEscalation(ctx, getRoleScopes(before.roles))
+        const user = await changeUser(joined, holder.id, selectColumns(line, holder), ({ changed }) => {
           isChanged = changed.length > 0
           return []
         })
+        // They sign in as the user.
+        if (line.hash || line.parts) await requireAccountControl(joined.db, ctx, user)
         return { id: holder.id, isChanged }
       })
       return { line: line.line, status: isChanged ? 'updated' : 'unchanged', userId: holder.id }
