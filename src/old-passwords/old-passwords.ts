@@ -1,7 +1,9 @@
 import { randomInt } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
-import type { CachedTenant } from '../access/tenant-cache.ts'
+import { voidOldPassword } from '../access/revocation/revocation.sql.ts'
+import { type CachedTenant, findTenant } from '../access/tenant-cache.ts'
 import { computeMac, seal, unseal } from '../core/crypto.ts'
+import { log } from '../core/log.ts'
 import type { Db, Tx } from '../database/handle.ts'
 import { comparePassword } from './compare-password.ts'
 import { selectCompared, selectStoredPasswords, upsertPasswords } from './old-passwords.sql.ts'
@@ -60,8 +62,8 @@ export type MatchedPassword = { sealed: string; algorithm: PasswordHash['kind'] 
 
 /**
  * Compares a password with the hash of a user, or, where there is none, with that of another user of the tenant, and
- * ignores the result: the response takes as long for every address. Null unless it is the user's. Throws RateLimited when
- * too many comparisons wait.
+ * ignores the result: the response takes as long for every address. Null unless it is the user's. A comparison that
+ * fails is a wrong password: an error would show which addresses have that hash.
  */
 export async function matchOldPassword(
   db: Db,
@@ -72,9 +74,14 @@ export async function matchOldPassword(
   const place = computeMac('old-password-place', `${tenant}\n${address}`).readUInt32BE() % PLACES
   const compared = await selectCompared(db, { userId, place })
   if (!compared?.hash || compared.hashOf === null) return null
-  const hash = openHash(tenant, compared.hashOf, compared.hash)
-  const isRight = await comparePassword(tenant, password, hash)
-  return isRight && compared.isOwn ? { sealed: compared.hash, algorithm: hash.kind } : null
+  try {
+    const hash = openHash(tenant, compared.hashOf, compared.hash)
+    const isRight = await comparePassword(tenant, password, hash)
+    return isRight && compared.isOwn ? { sealed: compared.hash, algorithm: hash.kind } : null
+  } catch (err) {
+    log.error({ tenant, userId: compared.hashOf, err }, 'a password could not be compared')
+    return null
+  }
 }
 
 /**
@@ -92,4 +99,10 @@ export async function takeOldPassword(
     data: { hash: null, usedAt: now },
   })
   return count === 1
+}
+
+/** Removes the hash of a user who has signed in, which is of no use from then on: one statement while the tenant migrates. */
+export async function endOldPassword(db: Db, userId: string): Promise<void> {
+  const tenant = await findTenant(db.tenant)
+  if (tenant && isMigrating(tenant)) await voidOldPassword(db, userId)
 }

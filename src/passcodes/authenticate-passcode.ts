@@ -1,6 +1,7 @@
 import { findTenant } from '../access/tenant-cache.ts'
 import type { Ctx } from '../context/context.ts'
 import type { User } from '../generated/prisma/client.ts'
+import { endOldPassword } from '../old-passwords/old-passwords.ts'
 import { parseInput } from '../schema/input-shapes.ts'
 import { withDevice } from '../sessions/device-tokens.ts'
 import { announceNewDevice } from '../sessions/new-device-notice.ts'
@@ -67,6 +68,7 @@ export async function authenticatePasscode(callerCtx: Ctx, input: unknown): Prom
   )
   // Callers send codes to users only.
   if (!authenticated) throw new RejectedCode('expired')
+  await endOldPassword(ctx.db, authenticated.user.id)
   await returnProvenCode(ctx.tenant, ipAddress, { origin, address: to })
   if (isNewDevice && authenticated.session && (await findTenant(ctx.tenant))?.newDeviceNotice)
     announceNewDevice({ ...ctx, ip: ipAddress, userAgent }, authenticated.user.id, now)

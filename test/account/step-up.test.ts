@@ -100,7 +100,7 @@ describe('a mutation of the own account', () => {
 })
 
 describe('an old password alone', () => {
-  test('is no recent sign-in: others may know it', async ({ tenant, gql, newHolder }) => {
+  test('does not count as a recent sign-in, since others may know it', async ({ tenant, gql, newHolder }) => {
     const holder = await newHolder()
     const setAmr = (amr: string[]) =>
       dbFor(tenant).grant.updateMany({

@@ -29,7 +29,7 @@ describe('revocable tables', () => {
        WHERE c."table_schema" = current_schema()
        GROUP BY c."table_name"
        HAVING bool_or(c."column_name" IN ('userId', 'clientId', 'sessionId'))
-         AND bool_or(c."column_name" ~ '(Hash|[tT]oken|[sS]ecret|publicKey)$' OR c."column_name" IN ('expiresAt', 'externalId'))
+         AND bool_or(c."column_name" ~ '([hH]ash|[tT]oken|[sS]ecret|publicKey)$' OR c."column_name" IN ('expiresAt', 'externalId'))
        ORDER BY c."table_name" COLLATE "C"`,
     )
     const named = [...Object.keys(REVOCABLE_TABLES), ...Object.keys(OTHER_TABLES)]

@@ -1,6 +1,7 @@
 import { toUserCtx } from '../../../context/context.ts'
 import { takeSignIn } from '../../../coordination/person-budgets.ts'
 import { type ProvenPasskey, RejectedPasskey, toPasskeyUse } from '../../../credentials/passkeys/passkeys.ts'
+import { endOldPassword } from '../../../old-passwords/old-passwords.ts'
 import type { prepareAnswer } from '../../../pages/form-answers.ts'
 import { buildBrowserSessionOptions, prepareSession } from '../../../sessions/sessions.ts'
 import { evaluateState } from '../../authorize/evaluate-request.ts'
@@ -83,5 +84,6 @@ export async function completeByPasskey(
   // The consent was revoked since it was read.
   if (!stored.hasConsent) return null
   if (!stored.isSignedIn) throw new RejectedPasskey('rejected', { userId })
+  await endOldPassword(ctx.db, userId)
   return { entered, response }
 }

@@ -5,6 +5,7 @@ import { toUserCtx } from '../../../context/context.ts'
 import { takeConsent } from '../../../coordination/person-budgets.ts'
 import { createEvent } from '../../../events/create-event.ts'
 import { recordEvents } from '../../../events/log.ts'
+import { endOldPassword } from '../../../old-passwords/old-passwords.ts'
 import type { NeedsSecondFactor } from '../../../passcodes/passcodes.ts'
 import { parsePhoneNumber } from '../../../schema/phone-numbers.ts'
 import { type BrowserAccount, endAccounts, listSurplusAccounts } from '../../../sessions/browser-accounts.ts'
@@ -99,8 +100,8 @@ export const toSignedInProgress = (
 })
 
 /**
- * Applies a sign-in to the rest: ends the sessions of accounts that the browser does not keep, and links the identity that
- * the person proved before.
+ * Applies a sign-in to the rest: ends the sessions of accounts that the browser does not keep and the old password, and
+ * links the identity that the person proved before.
  */
 export async function applySignIn(
   ctx: Ctx,
@@ -110,6 +111,7 @@ export async function applySignIn(
 ): Promise<void> {
   const { clientId } = interaction.request
   await endAccounts(ctx, listSurplusAccounts(present, userId), clientId)
+  await endOldPassword(ctx.db, userId)
   const { pendingLink } = interaction.progress
   if (pendingLink)
     await linkPending(toUserCtx(ctx, { userId, clientId, sessionId: session.id }), userId, pendingLink)
