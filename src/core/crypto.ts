@@ -28,6 +28,7 @@ export const ID_PREFIXES = [
   'api',
   'role',
   'apikey',
+  'group',
 ] as const
 export type IdPrefix = (typeof ID_PREFIXES)[number]
 

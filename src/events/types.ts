@@ -224,6 +224,24 @@ export const EVENTS = {
     ['userId', 'appRoleIds?'],
     z.strictObject({ added: z.string(), removed: z.string() }),
   ),
+  'membership.app_roles_changed': event(
+    'The roles at APIs that a member holds in the organization changed. `added` and `removed` have their names, separated by spaces.',
+    ['userId', 'organizationId', 'membershipId', 'appRoleIds?'],
+    z.strictObject({ added: z.string(), removed: z.string() }),
+  ),
+  'group.created': event('A group was created.', ['groupId', 'organizationId?']),
+  'group.updated': event('A group changed.', ['groupId', 'organizationId?']),
+  'group.deleted': event('A group was deleted, and its members lost its roles.', [
+    'groupId',
+    'organizationId?',
+  ]),
+  'group.app_roles_changed': event(
+    'The roles at APIs that a group gives changed. `added` and `removed` have their names, separated by spaces.',
+    ['groupId', 'appRoleIds?'],
+    z.strictObject({ added: z.string(), removed: z.string() }),
+  ),
+  'group.members_added': event('So many `users` were added to a group; a subject for each of the first hundred.', ['groupId', 'userIds?'], z.strictObject({ users: z.int() })),
+  'group.members_removed': event('So many `users` were removed from a group; a subject for each of the first hundred.', ['groupId', 'userIds?'], z.strictObject({ users: z.int() })),
   'client.app_roles_changed': event(
     'The roles at APIs that a machine client holds changed. `added` and `removed` have their names, separated by spaces.',
     ['clientId', 'appRoleIds?'],

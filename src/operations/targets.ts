@@ -32,6 +32,7 @@ const KINDS = {
   trustedDocumentId: withPrefix('trusteddoc', 'registered document'),
   apiId: withPrefix('api', 'API'),
   appRoleId: withPrefix('role'),
+  groupId: withPrefix('group'),
   clientId: { description: 'Id of the client.', require: requireClientId, parse: parseClientPathId },
   idpId: { description: 'Id of the identity provider.', require: requireIdpId, parse: (segment) => segment },
   slug: { description: 'Slug of the tenant.', require: (id) => id, parse: (segment) => segment },

@@ -15,6 +15,7 @@ const MAX_HELD = 100
 const HOLDER = defineEnum('AppRoleHolder', 'Who may hold a role.', {
   user: 'Users, in the whole tenant.',
   client: 'Machine clients.',
+  member: 'Members of an organization, in it.',
 })
 export type AppRoleHolder = (typeof HOLDER.values)[number]
 

@@ -1,8 +1,12 @@
 import { CLIENT } from '../clients/clients.operations.ts'
+import type { Ctx } from '../context/context.ts'
 import { Conflict, NotFound } from '../core/errors.ts'
 import { builder } from '../graphql/builder.ts'
 import { withScope } from '../graphql/field-access.ts'
 import { defineMutation } from '../operations/mutation.ts'
+import type { Resource } from '../operations/resource.ts'
+import { parseTargets } from '../operations/targets.ts'
+import '../organizations/memberships.graphql.ts'
 import { defineRestRoute, type RestRoute } from '../rest/route.ts'
 import { USER } from '../users/users.operations.ts'
 import { AppRoleSet, HeldAppRolesShape } from './app-roles.fields.ts'
@@ -10,10 +14,15 @@ import { APP_ROLE } from './app-roles.operations.ts'
 import type { AppRole } from './app-roles.ts'
 import {
   findClientAppRoles,
+  findMembershipAppRoles,
   findUserAppRoles,
   getClientAppRoles,
+  getGroupAppRoles,
+  getMembershipAppRoles,
   getUserAppRoles,
   setClientAppRoles,
+  setGroupAppRoles,
+  setMembershipAppRoles,
   setUserAppRoles,
 } from './role-assignments.ts'
 
@@ -45,65 +54,91 @@ builder.prismaObjectField('Client', 'appRoles', (t) =>
   }),
 )
 
+builder.prismaObjectField('Membership', 'appRoles', (t) =>
+  t.field({
+    ...withScope('roles:read', 'The roles at APIs that the member holds in the organization, by name.'),
+    type: [APP_ROLE.ref],
+    nullable: true,
+    resolve: async ({ id }, _args, { loaders }) =>
+      (await loaders.over(findMembershipAppRoles).load(id))?.appRoles ?? [],
+  }),
+)
+
+type Roles = (ctx: Ctx, id: string) => Promise<AppRole[]>
+type SetRoles = (ctx: Ctx, id: string, input: unknown) => Promise<AppRole[]>
+
+/** Declares how the roles of one kind of holder are read and set. GraphQL reads them by a field of the holder. */
+function defineAssignment(
+  kind: 'User' | 'Client' | 'Membership' | 'Group',
+  target: 'userId' | 'clientId' | 'membershipId' | 'groupId',
+  words: string,
+  get: Roles,
+  set: SetRoles,
+  loaded: Record<string, { resource: Resource<never>; by: string }>,
+): readonly RestRoute[] {
+  const path = `/${kind.toLowerCase()}s/:${target}/app-roles`
+  return [
+    defineRestRoute({
+      method: 'GET',
+      path,
+      operationId: `get${kind}AppRoles`,
+      summary: `The roles at APIs ${words}, by name.`,
+      scope: 'roles:read',
+      response: HeldAppRolesShape,
+      handle: async (ctx, { params }) =>
+        toHeldBody(ctx, await get(ctx, parseTargets([target], params as Record<string, string>)[target])),
+    }),
+    ...defineMutation({
+      name: `set${kind}AppRoles`,
+      summary: `Sets the roles at APIs ${words}.`,
+      scope: 'roles:write',
+      targets: [target],
+      input: AppRoleSet,
+      errors: [Conflict, NotFound],
+      output: HELD,
+      loaded: loaded as never,
+      rest: {
+        method: 'PUT',
+        path,
+        response: HeldAppRolesShape,
+        toBody: (ctx, { appRoles }) => toHeldBody(ctx, appRoles as never),
+      },
+      run: async (ctx, ids, input) => ({ appRoles: (await set(ctx, ids[target], input)) as never, ...ids }),
+    }),
+  ]
+}
+
 export const roleAssignmentOperations: readonly RestRoute[] = [
-  // GraphQL has the fields User.appRoles and Client.appRoles.
-  defineRestRoute({
-    method: 'GET',
-    path: '/users/:userId/app-roles',
-    operationId: 'getUserAppRoles',
-    summary: 'The roles at APIs that a user holds directly, by name.',
-    scope: 'roles:read',
-    response: HeldAppRolesShape,
-    handle: async (ctx, { params }) => toHeldBody(ctx, await getUserAppRoles(ctx, params.userId)),
-  }),
-  ...defineMutation({
-    name: 'setUserAppRoles',
-    summary:
-      'Sets the roles at APIs that a user holds directly. Roles of the management API are another member: setUserRoles.',
-    scope: 'roles:write',
-    targets: ['userId'],
-    input: AppRoleSet,
-    errors: [NotFound],
-    output: HELD,
-    loaded: { user: { resource: USER, by: 'userId' } },
-    rest: {
-      method: 'PUT',
-      path: '/users/:userId/app-roles',
-      response: HeldAppRolesShape,
-      toBody: (ctx, { appRoles }) => toHeldBody(ctx, appRoles as never),
-    },
-    run: async (ctx, { userId }, input) => ({
-      appRoles: (await setUserAppRoles(ctx, userId, input)) as never,
-      userId,
-    }),
-  }),
-  defineRestRoute({
-    method: 'GET',
-    path: '/clients/:clientId/app-roles',
-    operationId: 'getClientAppRoles',
-    summary: 'The roles at APIs that a machine client holds, by name.',
-    scope: 'roles:read',
-    response: HeldAppRolesShape,
-    handle: async (ctx, { params }) => toHeldBody(ctx, await getClientAppRoles(ctx, params.clientId)),
-  }),
-  ...defineMutation({
-    name: 'setClientAppRoles',
-    summary: 'Sets the roles at APIs that a machine client holds, for the tokens on its own behalf.',
-    scope: 'roles:write',
-    targets: ['clientId'],
-    input: AppRoleSet,
-    errors: [Conflict, NotFound],
-    output: HELD,
-    loaded: { client: { resource: CLIENT, by: 'clientId' } },
-    rest: {
-      method: 'PUT',
-      path: '/clients/:clientId/app-roles',
-      response: HeldAppRolesShape,
-      toBody: (ctx, { appRoles }) => toHeldBody(ctx, appRoles as never),
-    },
-    run: async (ctx, { clientId }, input) => ({
-      appRoles: (await setClientAppRoles(ctx, clientId, input)) as never,
-      clientId,
-    }),
-  }),
+  ...defineAssignment(
+    'User',
+    'userId',
+    'that a user holds directly; those of the management API are other ones',
+    getUserAppRoles,
+    setUserAppRoles,
+    { user: { resource: USER as never, by: 'userId' } },
+  ),
+  ...defineAssignment(
+    'Client',
+    'clientId',
+    'that a machine client holds, for the tokens on its own behalf',
+    getClientAppRoles,
+    setClientAppRoles,
+    { client: { resource: CLIENT as never, by: 'clientId' } },
+  ),
+  ...defineAssignment(
+    'Membership',
+    'membershipId',
+    'that a member holds in the organization',
+    getMembershipAppRoles,
+    setMembershipAppRoles,
+    {},
+  ),
+  ...defineAssignment(
+    'Group',
+    'groupId',
+    'that a group gives its members',
+    getGroupAppRoles,
+    setGroupAppRoles,
+    {},
+  ),
 ]

@@ -4,7 +4,7 @@ import { readIdPrefix } from '../core/crypto.ts'
 import { Conflict, InvalidInput, NotFound } from '../core/errors.ts'
 import type { Db, Tx } from '../database/handle.ts'
 import { declareRowLock } from '../database/row-locks.sql.ts'
-import { createEvent } from '../events/create-event.ts'
+import { createEvent, type NewEvent } from '../events/create-event.ts'
 import { recordEvents } from '../events/log.ts'
 import { parseInput } from '../schema/input-shapes.ts'
 import { type AppRoleHolder, AppRoleSet } from './app-roles.fields.ts'
@@ -12,13 +12,129 @@ import { type AppRole, WITH_PERMISSIONS } from './app-roles.ts'
 
 const LOCK_USER = declareRowLock('User', ['id'])
 const LOCK_CLIENT = declareRowLock('Client', ['id', 'appType'])
+const LOCK_MEMBERSHIP = declareRowLock('Membership', ['id', 'userId', 'organizationId'])
+const LOCK_GROUP = declareRowLock('Group', ['id', 'organizationId'])
+
+type Held = { id: string; role: AppRole }
+type Change = { appRoleIds: string[]; detail: { added: string; removed: string } }
+
+/** What holds roles, and where they are stored. */
+type Holder = {
+  isId: (id: string) => boolean
+  words: string
+  /** Reads the roles of holders, by name. */
+  read: (db: Db, ids: string[]) => Promise<Held[]>
+  /** Locks a holder; null when it does not exist. The roles must be for `kind`, and `toEvent` records their change. */
+  lock: (tx: Tx, id: string) => Promise<{ kind: AppRoleHolder; toEvent: (change: Change) => NewEvent } | null>
+  add: (tx: Tx, id: string, roleIds: string[]) => Promise<unknown>
+  remove: (tx: Tx, id: string, roleIds: string[]) => Promise<unknown>
+}
+
+const ROLE = { role: { include: WITH_PERMISSIONS } }
+const BY_NAME = { role: { name: 'asc' } } as const
+
+const USER: Holder = {
+  isId: (id) => readIdPrefix(id) === 'user',
+  words: 'user',
+  read: async ({ prisma, tenant: tenantId }, ids) => {
+    const where = { tenantId, userId: { in: ids } }
+    const rows = await prisma.userAppRole.findMany({ where, include: ROLE, orderBy: BY_NAME })
+    return rows.map(({ userId: id, role }) => ({ id, role }))
+  },
+  lock: async (tx, userId) =>
+    (await tx.one(LOCK_USER, { id: userId })) && {
+      kind: 'user',
+      toEvent: ({ appRoleIds, detail }) =>
+        createEvent('user.app_roles_changed', { userId, appRoleIds }, detail),
+    },
+  add: ({ prisma, tenant: tenantId }, userId, roleIds) =>
+    prisma.userAppRole.createMany({ data: roleIds.map((roleId) => ({ tenantId, userId, roleId })) }),
+  remove: ({ prisma, tenant: tenantId }, userId, roleIds) =>
+    prisma.userAppRole.deleteMany({ where: { tenantId, userId, roleId: { in: roleIds } } }),
+}
+
+const CLIENT: Holder = {
+  isId: isClientId,
+  words: 'client',
+  read: async ({ prisma, tenant: tenantId }, ids) => {
+    const where = { tenantId, clientId: { in: ids } }
+    const rows = await prisma.clientAppRole.findMany({ where, include: ROLE, orderBy: BY_NAME })
+    return rows.map(({ clientId: id, role }) => ({ id, role }))
+  },
+  lock: async (tx, clientId) => {
+    const client = await tx.one(LOCK_CLIENT, { id: clientId })
+    if (client && client.appType !== 'machine') throw new Conflict([], 'Only machine clients hold roles.')
+    return (
+      client && {
+        kind: 'client',
+        toEvent: ({ appRoleIds, detail }) =>
+          createEvent('client.app_roles_changed', { clientId, appRoleIds }, detail),
+      }
+    )
+  },
+  add: ({ prisma, tenant: tenantId }, clientId, roleIds) =>
+    prisma.clientAppRole.createMany({ data: roleIds.map((roleId) => ({ tenantId, clientId, roleId })) }),
+  remove: ({ prisma, tenant: tenantId }, clientId, roleIds) =>
+    prisma.clientAppRole.deleteMany({ where: { tenantId, clientId, roleId: { in: roleIds } } }),
+}
+
+const MEMBERSHIP: Holder = {
+  isId: (id) => readIdPrefix(id) === 'membership',
+  words: 'membership',
+  read: async ({ prisma, tenant: tenantId }, ids) => {
+    const where = { tenantId, membershipId: { in: ids } }
+    const rows = await prisma.membershipAppRole.findMany({ where, include: ROLE, orderBy: BY_NAME })
+    return rows.map(({ membershipId: id, role }) => ({ id, role }))
+  },
+  lock: async (tx, membershipId) => {
+    const membership = await tx.one(LOCK_MEMBERSHIP, { id: membershipId })
+    if (!membership) return null
+    const { userId, organizationId } = membership
+    return {
+      kind: 'member',
+      toEvent: ({ appRoleIds, detail }) =>
+        createEvent(
+          'membership.app_roles_changed',
+          { userId, organizationId, membershipId, appRoleIds },
+          detail,
+        ),
+    }
+  },
+  add: ({ prisma, tenant: tenantId }, membershipId, roleIds) =>
+    prisma.membershipAppRole.createMany({
+      data: roleIds.map((roleId) => ({ tenantId, membershipId, roleId })),
+    }),
+  remove: ({ prisma, tenant: tenantId }, membershipId, roleIds) =>
+    prisma.membershipAppRole.deleteMany({ where: { tenantId, membershipId, roleId: { in: roleIds } } }),
+}
+
+/** A group of the tenant has roles for users, one of an organization roles for members. */
+const GROUP: Holder = {
+  isId: (id) => readIdPrefix(id) === 'group',
+  words: 'group',
+  read: async ({ prisma, tenant: tenantId }, ids) => {
+    const where = { tenantId, groupId: { in: ids } }
+    const rows = await prisma.groupAppRole.findMany({ where, include: ROLE, orderBy: BY_NAME })
+    return rows.map(({ groupId: id, role }) => ({ id, role }))
+  },
+  lock: async (tx, groupId) => {
+    const group = await tx.one(LOCK_GROUP, { id: groupId })
+    return (
+      group && {
+        kind: group.organizationId === null ? 'user' : 'member',
+        toEvent: ({ appRoleIds, detail }) =>
+          createEvent('group.app_roles_changed', { groupId, appRoleIds }, detail),
+      }
+    )
+  },
+  add: ({ prisma, tenant: tenantId }, groupId, roleIds) =>
+    prisma.groupAppRole.createMany({ data: roleIds.map((roleId) => ({ tenantId, groupId, roleId })) }),
+  remove: ({ prisma, tenant: tenantId }, groupId, roleIds) =>
+    prisma.groupAppRole.deleteMany({ where: { tenantId, groupId, roleId: { in: roleIds } } }),
+}
 
 /** Throws NotFound that names each id of no role of the tenant, and InvalidInput for each role that is not for `holder`. */
-export async function requireAssignable(
-  tx: Tx,
-  ids: readonly string[],
-  holder: AppRoleHolder,
-): Promise<void> {
+async function requireAssignable(tx: Tx, ids: readonly string[], holder: AppRoleHolder): Promise<void> {
   const known = await tx.prisma.appRole.findMany({
     where: { tenantId: tx.tenant, id: { in: [...ids] } },
     select: { id: true, assignableTo: true },
@@ -32,131 +148,81 @@ export async function requireAssignable(
   if (others.length > 0) throw new InvalidInput(others)
 }
 
-/** What changes when those who hold `held` hold `wanted` from then on. */
-export function compareRoles(held: readonly AppRole[], wanted: readonly string[]) {
-  const heldIds = held.map(({ id }) => id)
-  return {
-    added: [...new Set(wanted)].filter((id) => !heldIds.includes(id)),
-    removed: heldIds.filter((id) => !wanted.includes(id)),
-  }
-}
-
 /** The names of roles, separated by spaces. */
-export const toNames = (roles: readonly AppRole[], ids: readonly string[]): string =>
+const toNames = (roles: readonly AppRole[], ids: readonly string[]): string =>
   roles
     .filter(({ id }) => ids.includes(id))
     .map(({ name }) => name)
     .join(' ')
 
-/** The roles that a user holds directly, by name. Throws NotFound. */
-export async function getUserAppRoles(ctx: Ctx, userId: string): Promise<AppRole[]> {
-  const where = { tenantId: ctx.tenant, id: userId }
-  if (readIdPrefix(userId) !== 'user' || (await ctx.db.prisma.user.count({ where })) === 0)
-    throw new NotFound('user')
-  return listUserAppRoles(ctx.db, userId)
-}
+const readOne = async ({ read }: Holder, db: Db, id: string): Promise<AppRole[]> =>
+  (await read(db, [id])).map(({ role }) => role)
 
-const listUserAppRoles = async (db: Db, userId: string): Promise<AppRole[]> =>
-  (await findUserAppRoles(db, [userId]))[0]?.appRoles ?? []
-
-/** The roles that users hold directly, by name. Users without roles are missing. */
-export async function findUserAppRoles(
-  { prisma, tenant }: Db,
-  userIds: string[],
-): Promise<{ id: string; appRoles: AppRole[] }[]> {
-  const rows = await prisma.userAppRole.findMany({
-    where: { tenantId: tenant, userId: { in: userIds } },
-    select: { userId: true, role: { include: WITH_PERMISSIONS } },
-    orderBy: { role: { name: 'asc' } },
+/**
+ * Gives exactly these roles, besides those that groups give. Roles that are held already change nothing. Throws NotFound,
+ * also for a role, and InvalidInput for a role that somebody else may hold.
+ */
+async function setRoles(holder: Holder, ctx: Ctx, id: string, input: unknown): Promise<AppRole[]> {
+  const { appRoleIds: wanted } = parseInput(AppRoleSet, input)
+  if (!holder.isId(id)) throw new NotFound(holder.words)
+  return ctx.db.transaction(async (tx) => {
+    const locked = await holder.lock(tx, id)
+    if (!locked) throw new NotFound(holder.words)
+    await requireAssignable(tx, wanted, locked.kind)
+    const before = await readOne(holder, tx, id)
+    const heldIds = before.map((role) => role.id)
+    const added = [...new Set(wanted)].filter((roleId) => !heldIds.includes(roleId))
+    const removed = heldIds.filter((roleId) => !wanted.includes(roleId))
+    if (added.length + removed.length === 0) return before
+    await holder.remove(tx, id, removed)
+    await holder.add(tx, id, added)
+    const after = await readOne(holder, tx, id)
+    const detail = { added: toNames(after, added), removed: toNames(before, removed) }
+    await recordEvents(tx, ctx, [locked.toEvent({ appRoleIds: [...added, ...removed], detail })])
+    return after
   })
-  return groupRoles(rows.map(({ userId: id, role }) => ({ id, role })))
 }
 
-function groupRoles(rows: readonly { id: string; role: AppRole }[]): { id: string; appRoles: AppRole[] }[] {
+export const setUserAppRoles = (ctx: Ctx, userId: string, input: unknown) =>
+  setRoles(USER, ctx, userId, input)
+/** For the tokens that a machine client gets on its own behalf. Throws Conflict for another client. */
+export const setClientAppRoles = (ctx: Ctx, clientId: string, input: unknown) =>
+  setRoles(CLIENT, ctx, clientId, input)
+/** In the organization of the membership. */
+export const setMembershipAppRoles = (ctx: Ctx, membershipId: string, input: unknown) =>
+  setRoles(MEMBERSHIP, ctx, membershipId, input)
+export const setGroupAppRoles = (ctx: Ctx, groupId: string, input: unknown) =>
+  setRoles(GROUP, ctx, groupId, input)
+
+/** The roles of one holder, by name. Throws NotFound. */
+const createGetter =
+  (holder: Holder, count: (db: Db, id: string) => Promise<number>) =>
+  async (ctx: Ctx, id: string): Promise<AppRole[]> => {
+    if (!holder.isId(id) || (await count(ctx.db, id)) === 0) throw new NotFound(holder.words)
+    return readOne(holder, ctx.db, id)
+  }
+
+export const getUserAppRoles = createGetter(USER, ({ prisma, tenant: tenantId }, id) =>
+  prisma.user.count({ where: { tenantId, id } }),
+)
+export const getClientAppRoles = createGetter(CLIENT, ({ prisma, tenant: tenantId }, id) =>
+  prisma.client.count({ where: { tenantId, id } }),
+)
+export const getMembershipAppRoles = createGetter(MEMBERSHIP, ({ prisma, tenant: tenantId }, id) =>
+  prisma.membership.count({ where: { tenantId, id } }),
+)
+export const getGroupAppRoles = createGetter(GROUP, ({ prisma, tenant: tenantId }, id) =>
+  prisma.group.count({ where: { tenantId, id } }),
+)
+
+/** Reads the roles of holders for a loader. Those without roles are missing. */
+const createReader = (holder: Holder) => async (db: Db, ids: string[]) => {
   const byHolder = new Map<string, AppRole[]>()
-  for (const { id, role } of rows) byHolder.set(id, [...(byHolder.get(id) ?? []), role])
+  for (const { id, role } of await holder.read(db, ids)) byHolder.set(id, [...(byHolder.get(id) ?? []), role])
   return [...byHolder].map(([id, appRoles]) => ({ id, appRoles }))
 }
 
-/**
- * Gives a user exactly these roles, besides those that groups give. Roles that are held already change nothing. Throws
- * NotFound, also for a role, and InvalidInput for a role that is not for users.
- */
-export async function setUserAppRoles(ctx: Ctx, userId: string, input: unknown): Promise<AppRole[]> {
-  const { appRoleIds } = parseInput(AppRoleSet, input)
-  if (readIdPrefix(userId) !== 'user') throw new NotFound('user')
-  return ctx.db.transaction(async (tx) => {
-    if (!(await tx.one(LOCK_USER, { id: userId }))) throw new NotFound('user')
-    await requireAssignable(tx, appRoleIds, 'user')
-    const before = await listUserAppRoles(tx, userId)
-    const { added, removed } = compareRoles(before, appRoleIds)
-    if (added.length + removed.length === 0) return before
-    const ofUser = { tenantId: ctx.tenant, userId }
-    await tx.prisma.userAppRole.deleteMany({ where: { ...ofUser, roleId: { in: removed } } })
-    await tx.prisma.userAppRole.createMany({ data: added.map((roleId) => ({ ...ofUser, roleId })) })
-    const after = await listUserAppRoles(tx, userId)
-    await recordEvents(tx, ctx, [
-      createEvent(
-        'user.app_roles_changed',
-        { userId, appRoleIds: [...added, ...removed] },
-        { added: toNames(after, added), removed: toNames(before, removed) },
-      ),
-    ])
-    return after
-  })
-}
-
-/** The roles that clients hold, by name. Clients without roles are missing. */
-export async function findClientAppRoles(
-  { prisma, tenant }: Db,
-  clientIds: string[],
-): Promise<{ id: string; appRoles: AppRole[] }[]> {
-  const rows = await prisma.clientAppRole.findMany({
-    where: { tenantId: tenant, clientId: { in: clientIds } },
-    select: { clientId: true, role: { include: WITH_PERMISSIONS } },
-    orderBy: { role: { name: 'asc' } },
-  })
-  return groupRoles(rows.map(({ clientId: id, role }) => ({ id, role })))
-}
-
-const listClientAppRoles = async (db: Db, clientId: string): Promise<AppRole[]> =>
-  (await findClientAppRoles(db, [clientId]))[0]?.appRoles ?? []
-
-/** The roles that a client holds, by name. Throws NotFound. */
-export async function getClientAppRoles(ctx: Ctx, clientId: string): Promise<AppRole[]> {
-  const where = { tenantId: ctx.tenant, id: clientId }
-  if (!isClientId(clientId) || (await ctx.db.prisma.client.count({ where })) === 0)
-    throw new NotFound('client')
-  return listClientAppRoles(ctx.db, clientId)
-}
-
-/**
- * Gives a machine client exactly these roles, for the tokens that it gets on its own behalf. Throws NotFound, also for a
- * role, InvalidInput for a role that is not for clients, and Conflict for another client.
- */
-export async function setClientAppRoles(ctx: Ctx, clientId: string, input: unknown): Promise<AppRole[]> {
-  const { appRoleIds } = parseInput(AppRoleSet, input)
-  if (!isClientId(clientId)) throw new NotFound('client')
-  return ctx.db.transaction(async (tx) => {
-    const client = await tx.one(LOCK_CLIENT, { id: clientId })
-    if (!client) throw new NotFound('client')
-    if (client.appType !== 'machine' && appRoleIds.length > 0)
-      throw new Conflict([], 'Only machine clients hold roles.')
-    await requireAssignable(tx, appRoleIds, 'client')
-    const before = await listClientAppRoles(tx, clientId)
-    const { added, removed } = compareRoles(before, appRoleIds)
-    if (added.length + removed.length === 0) return before
-    const ofClient = { tenantId: ctx.tenant, clientId }
-    await tx.prisma.clientAppRole.deleteMany({ where: { ...ofClient, roleId: { in: removed } } })
-    await tx.prisma.clientAppRole.createMany({ data: added.map((roleId) => ({ ...ofClient, roleId })) })
-    const after = await listClientAppRoles(tx, clientId)
-    await recordEvents(tx, ctx, [
-      createEvent(
-        'client.app_roles_changed',
-        { clientId, appRoleIds: [...added, ...removed] },
-        { added: toNames(after, added), removed: toNames(before, removed) },
-      ),
-    ])
-    return after
-  })
-}
+export const findUserAppRoles = createReader(USER)
+export const findClientAppRoles = createReader(CLIENT)
+export const findMembershipAppRoles = createReader(MEMBERSHIP)
+export const findGroupAppRoles = createReader(GROUP)

@@ -28,6 +28,7 @@ const PATH_PARAMETERS: Record<string, { shape: z.ZodType; description: string }>
   organizationId: { shape: createIdShape('organization'), description: 'Id of the organization.' },
   membershipId: { shape: createIdShape('membership'), description: 'Id of the membership.' },
   bulkJobId: { shape: createIdShape('bulkjob'), description: 'Id of the bulk job.' },
+  groupId: { shape: createIdShape('group'), description: 'Id of the group.' },
   appRoleId: { shape: createIdShape('role'), description: 'Id of the role.' },
   apiId: { shape: createIdShape('api'), description: 'Id of the API.' },
   idpId: {

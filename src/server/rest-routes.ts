@@ -20,6 +20,8 @@ import { passcodeOperations } from '../passcodes/passcodes.operations.ts'
 import { signInLimitOperations } from '../passcodes/sign-in-limits.operations.ts'
 import { apiOperations } from '../permissions/apis.operations.ts'
 import { appRoleOperations } from '../permissions/app-roles.operations.ts'
+import { checkOperations } from '../permissions/checks.operations.ts'
+import { groupOperations } from '../permissions/groups.operations.ts'
 import { roleAssignmentOperations } from '../permissions/role-assignments.operations.ts'
 import { registrationTokenOperations } from '../registration/registration-tokens.operations.ts'
 import type { RestRoute } from '../rest/route.ts'
@@ -39,6 +41,8 @@ export const restRoutes: readonly RestRoute[] = [
   ...apiOperations,
   ...appRoleOperations,
   ...roleAssignmentOperations,
+  ...groupOperations,
+  ...checkOperations,
   ...accountOperations,
   ...sessionOperations,
   ...passcodeOperations,

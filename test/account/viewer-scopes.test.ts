@@ -24,6 +24,8 @@ const NESTED: Record<string, string> = {
 const MANAGED: Record<string, string> = {
   appMetadata: '',
   appRoles: '{ name }',
+  groups: '{ name }',
+  permissions: '{ name }',
   deletion: '{ dueAt }',
   signInLimits: '{ channel }',
 }

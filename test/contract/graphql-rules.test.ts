@@ -94,6 +94,8 @@ const OPEN_TYPES: Record<string, string> = {
   OmittedClaims: 'is part of TokenPreview',
   PageInfo: 'is part of a connection',
   PermittedScope: 'is part of RoleDefinition',
+  PermissionPath: 'is part of PermissionResult',
+  PermissionResult: 'is returned by checkPermission and checkPermissions alone, which have rules',
   PermissionTranslation: 'is part of ApiPermission',
   PublicClient: 'has what the consent page shows of a client',
   RoleDefinition: 'is read by the query `roles`, which has a rule',
@@ -108,6 +110,7 @@ const OPEN_TYPES: Record<string, string> = {
   SigningKey: 'is published in the key set',
   TokenPreview: 'is returned by previewToken alone, which requires the scopes of its arguments',
   Tenant: 'has a slug, which its caller knows, and an age; TenantSettings has a rule',
+  UserPermission: 'is read through User.permissions, which has a rule',
   Viewer: 'is about the caller alone',
 }
 

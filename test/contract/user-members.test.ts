@@ -54,6 +54,8 @@ describe('the members of a user', () => {
   const GRAPHQL_ONLY = [
     'roles',
     'appRoles',
+    'groups',
+    'permissions',
     'externalId',
     'sessions',
     'credentials',

@@ -192,7 +192,8 @@ const MORE: Record<string, AuditedCall[]> = {
 /** Every operation that writes. */
 const WRITES: (readonly [surface: Surface, name: string])[] = [
   ...restRoutes
-    .filter(({ method }) => method !== 'GET')
+    // A check reads, and has its input in the body.
+    .filter(({ method, operationId }) => method !== 'GET' && !operationId.startsWith('checkPermission'))
     .map(({ operationId }) => ['rest', operationId] as const),
   ...Object.keys(mutations).map((name) => ['graphql', name] as const),
 ]

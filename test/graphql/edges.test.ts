@@ -41,6 +41,7 @@ const CREATIONS: Record<string, Creation> = {
     list: 'apis',
     input: (count) => ({ identifier: `https://${count}.edges.example`, name: 'API' }),
   },
+  createGroup: { edge: 'groupEdge', list: 'groups', input: (count) => ({ name: `group ${count}` }) },
   createAppRole: { edge: 'appRoleEdge', list: 'appRoles', input: (count) => ({ name: `role-${count}` }) },
   createTenant: {
     edge: 'tenantEdge',

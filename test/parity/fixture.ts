@@ -11,6 +11,7 @@ import { createOrganization } from '../../src/organizations/organizations.ts'
 import { sendPasscode } from '../../src/passcodes/send-passcode.ts'
 import { createApi } from '../../src/permissions/apis.ts'
 import { createAppRole } from '../../src/permissions/app-roles.ts'
+import { createGroup } from '../../src/permissions/groups.ts'
 import { createRegistrationToken } from '../../src/registration/registration-tokens.ts'
 import { startSession } from '../../src/sessions/sessions.ts'
 import { createUser } from '../../src/users/users.ts'
@@ -53,6 +54,7 @@ export type Fixture = {
   trustedDocumentId: string
   apiId: string
   appRoleId: string
+  groupId: string
   /** A passcode that was sent to EMAIL. */
   code: string
   upstream: Upstream
@@ -127,7 +129,7 @@ export async function createFixture(upstream: Upstream): Promise<Fixture> {
   const api = await createApi(ctx, API)
   const appRole = await createAppRole(ctx, {
     name: 'clerk',
-    assignableTo: ['user', 'client'],
+    assignableTo: ['user', 'client', 'member'],
     permissions: [{ apiId: api.id, name: 'orders:read' }],
   })
   await sendPasscode(ctx, 'email', { to: EMAIL })
@@ -152,6 +154,7 @@ export async function createFixture(upstream: Upstream): Promise<Fixture> {
     trustedDocumentId: await registerDocument(tenant, client.id),
     apiId: api.id,
     appRoleId: appRole.id,
+    groupId: (await createGroup(ctx, { name: 'Desk', description: 'Order desk' })).id,
     code,
     upstream,
   }

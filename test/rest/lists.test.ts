@@ -1,6 +1,7 @@
 import { describe, expect } from 'vitest'
 import { bulkUpdateUsers } from '../../src/bulk/bulk-jobs.ts'
 import { createOrganization } from '../../src/organizations/organizations.ts'
+import { createGroup } from '../../src/permissions/groups.ts'
 import type { RestRoute } from '../../src/rest/route.ts'
 import { restRoutes } from '../../src/server/rest-routes.ts'
 import { createUser } from '../../src/users/users.ts'
@@ -150,10 +151,12 @@ describe('every list', () => {
       const organization = path.includes(':organizationId')
         ? await createOrganization(ctx, { name: 'Acme', slug: 'lists' })
         : null
+      const group = path.includes(':groupId') ? await createGroup(ctx, { name: 'Lists' }) : null
       const target = path
         .replace(':userId', id)
         .replace(':bulkJobId', job?.id ?? '')
         .replace(':organizationId', organization?.id ?? '')
+        .replace(':groupId', group?.id ?? '')
       const read = (query: string) =>
         rest('GET', `${target}${query}`, undefined, { tenant: owner, token: bearer })
       const byCursor = route.paged === 'by-cursor'

@@ -16,6 +16,10 @@ const BODIES: Record<string, object> = {
   createMembership: { userId: UNKNOWN_IDS.userId },
   setUserAppRoles: { appRoleIds: [] },
   setClientAppRoles: { appRoleIds: [] },
+  setMembershipAppRoles: { appRoleIds: [] },
+  setGroupAppRoles: { appRoleIds: [] },
+  addGroupMembers: { userIds: [UNKNOWN_IDS.userId] },
+  deleteGroupMembers: { userIds: [UNKNOWN_IDS.userId] },
   registerTrustedDocuments: { documents: [{ documentId: 'a', text: '{ __typename }' }] },
 }
 

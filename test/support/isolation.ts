@@ -25,6 +25,7 @@ import { createMembership } from '../../src/organizations/memberships.ts'
 import { createOrganization } from '../../src/organizations/organizations.ts'
 import { createApi } from '../../src/permissions/apis.ts'
 import { createAppRole } from '../../src/permissions/app-roles.ts'
+import { createGroup } from '../../src/permissions/groups.ts'
 import { createRegistrationToken } from '../../src/registration/registration-tokens.ts'
 import { endSession, startSession } from '../../src/sessions/sessions.ts'
 import { setUserRoles } from '../../src/users/roles.ts'
@@ -61,6 +62,7 @@ export type PopulatedTenant = {
   trustedDocumentId: string
   apiId: string
   appRoleId: string
+  groupId: string
   email: string
   phoneNumber: string
 }
@@ -82,6 +84,7 @@ export type Ids = Pick<
   | 'trustedDocumentId'
   | 'apiId'
   | 'appRoleId'
+  | 'groupId'
 > &
   Partial<PopulatedTenant>
 
@@ -101,6 +104,7 @@ export const UNKNOWN_IDS: Ids = {
   trustedDocumentId: 'trusteddoc_01m7xeb1sbendby702xerkqv3p',
   apiId: 'api_01m7xeb1sbendby702xerkqv3p',
   appRoleId: 'role_01m7xeb1sbendby702xerkqv3p',
+  groupId: 'group_01m7xeb1sbendby702xerkqv3p',
 }
 
 async function startApiSession(tenant: string, userId: string) {
@@ -155,6 +159,7 @@ async function populateTenant(tenant: string): Promise<PopulatedTenant> {
     token: await tokenFor(tenant),
     apiId: api.id,
     appRoleId: appRole.id,
+    groupId: (await createGroup(ctx, { name: 'Desk' })).id,
     trustedDocumentId,
     registrationTokenId: registrationToken.id,
     invitationId: invitation.id,

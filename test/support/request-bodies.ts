@@ -2,9 +2,11 @@ import { createApiKey } from '../../src/api-keys/api-keys.ts'
 import { createPlatformCtx } from '../../src/context/context.ts'
 import { createIdentityProvider } from '../../src/idps/idps.ts'
 import { createInvitation } from '../../src/invitations/invitations.ts'
+import { createMembership } from '../../src/organizations/memberships.ts'
 import { createOrganization } from '../../src/organizations/organizations.ts'
 import { createApi } from '../../src/permissions/apis.ts'
 import { createAppRole } from '../../src/permissions/app-roles.ts'
+import { createGroup } from '../../src/permissions/groups.ts'
 import type { JsonSchema } from '../../src/rest/openapi-schemas.ts'
 import { buildOpenApi, Contract } from './openapi.ts'
 import { listOperations, systemDocument } from './openapi-document.ts'
@@ -50,5 +52,18 @@ export async function createObjects(tenant: string): Promise<Record<string, stri
   const { id: apiId } = await createApi(ctx, { identifier: 'urn:generated', name: 'API' })
   const { id: appRoleId } = await createAppRole(ctx, { name: 'generated' })
   const { apiKey } = await createApiKey(ctx, { name: 'Export' })
-  return { idpId, clientId, userId, invitationId, organizationId, apiId, appRoleId, apiKeyId: apiKey.id }
+  const { id: groupId } = await createGroup(ctx, { name: 'generated' })
+  const { id: membershipId } = await createMembership(ctx, organizationId, { userId })
+  return {
+    idpId,
+    clientId,
+    userId,
+    invitationId,
+    organizationId,
+    apiId,
+    appRoleId,
+    groupId,
+    membershipId,
+    apiKeyId: apiKey.id,
+  }
 }

@@ -1,6 +1,8 @@
 import type { Ctx } from '../../../src/context/context.ts'
+import { addGroupMembers } from '../../../src/permissions/groups.ts'
 import type { Call, Gql, Rest } from '../call.ts'
-import { objectQuery, pageQuery, readGone, select, unknownId } from '../queries.ts'
+import type { Fixture } from '../fixture.ts'
+import { objectQuery, PAGE, pageQuery, readGone, readPage, select, unknownId } from '../queries.ts'
 
 const api = objectQuery('api', 'Api', 'ID')
 const apis = pageQuery('apis', 'Api', 'apis')
@@ -11,6 +13,63 @@ const appRoles = pageQuery('appRoles', 'AppRole', 'appRoles')
 const toRoleId = (which: string, appRoleId: string): string =>
   which === 'present' ? appRoleId : unknownId('role')
 const HELD = ['unknown', 'present']
+
+const group = objectQuery('group', 'Group', 'ID')
+const groups = pageQuery('groups', 'Group', 'groups')
+const toGroupId = (which: string, groupId: string): string =>
+  which === 'present' ? groupId : unknownId('group')
+
+/** `NO_ROLE` is no-role. */
+const toReason = (name: string): string => name.toLowerCase().replaceAll('_', '-')
+const CHECKS = [
+  { permission: 'orders:read', api: 'urn:unknown', explain: true },
+  { permission: 'orders:read', api: 'https://api.parity.example', explain: true },
+  {
+    permission: 'orders:read',
+    api: 'https://api.parity.example',
+    organizationId: unknownId('organization'),
+    explain: false,
+  },
+]
+
+/** The roles of holders that have an object of their own. */
+const mapHolders = (
+  ...holders: [kind: string, field: string, toId: (fixture: Fixture) => string][]
+): Record<string, Call[]> =>
+  Object.fromEntries(
+    holders.flatMap(([kind, field, toId]): [string, Call[]][] => [
+      [
+        `set${kind}AppRoles`,
+        HELD.map((which) => ({
+          title: which,
+          rest: (fixture): Rest => [
+            'PUT',
+            `/${field}s/${toId(fixture)}/app-roles`,
+            { appRoleIds: [toRoleId(which, fixture.appRoleId)] },
+          ],
+          gql: (fixture): Gql => ({
+            mutation: `set${kind}AppRoles`,
+            input: { [`${field}Id`]: toId(fixture), appRoleIds: [toRoleId(which, fixture.appRoleId)] },
+            read: ({ appRoles }) => ({ appRoles }),
+          }),
+        })),
+      ],
+      [
+        `get${kind}AppRoles`,
+        [
+          {
+            title: 'present',
+            rest: (fixture): Rest => ['GET', `/${field}s/${toId(fixture)}/app-roles`],
+            gql: (fixture): Gql => ({
+              query: `query($id: ID!) { ${field}(id: $id) { appRoles ${select('AppRole')} } }`,
+              variables: { id: toId(fixture) },
+              read: (data) => data[field],
+            }),
+          },
+        ],
+      ],
+    ]),
+  )
 
 /** The machine client that calls. */
 const toMachine = ({ actor }: Ctx): string => (actor.kind === 'client' ? actor.clientId : '')
@@ -155,4 +214,144 @@ export const PERMISSION_OPERATIONS: Record<string, Call[]> = {
       }),
     },
   ],
+  createGroup: [
+    { name: '', parentId: '' },
+    { name: 'New', parentId: unknownId('group') },
+    { name: 'New', organizationId: unknownId('organization') },
+    { name: 'Desk' },
+    { name: 'New', description: null },
+  ].map((input) => ({
+    title: JSON.stringify(input),
+    rest: (): Rest => ['POST', '/groups', input],
+    gql: (): Gql => ({ mutation: 'createGroup', input, read: ({ group }) => group }),
+  })),
+  listGroups: PAGES.map((page) => ({
+    title: JSON.stringify(page),
+    rest: (): Rest => ['GET', `/groups?${toParameters(page)}`],
+    gql: (): Gql => groups(page),
+  })),
+  getGroup: HELD.map((which) => ({
+    title: which,
+    rest: ({ groupId }): Rest => ['GET', `/groups/${toGroupId(which, groupId)}`],
+    gql: ({ groupId }): Gql => ({ ...group, variables: { id: toGroupId(which, groupId) } }),
+  })),
+  updateGroup: [
+    { which: 'unknown', input: {} },
+    { which: 'present', input: { name: null } },
+    { which: 'present', input: { name: 'Other', description: '' } },
+  ].map(({ which, input }) => ({
+    title: `${which} ${JSON.stringify(input)}`,
+    rest: ({ groupId }): Rest => ['PATCH', `/groups/${toGroupId(which, groupId)}`, input],
+    gql: ({ groupId }): Gql => ({
+      mutation: 'updateGroup',
+      input: { groupId: toGroupId(which, groupId), ...input },
+      read: ({ group }) => group,
+    }),
+  })),
+  deleteGroup: HELD.map((which) => ({
+    title: which,
+    rest: ({ groupId }): Rest => ['DELETE', `/groups/${toGroupId(which, groupId)}`],
+    gql: ({ groupId }): Gql => ({
+      mutation: 'deleteGroup',
+      input: { groupId: toGroupId(which, groupId) },
+      read: readGone,
+    }),
+  })),
+  addGroupMembers: HELD.map((which) => ({
+    title: which,
+    rest: ({ groupId, userId }): Rest => [
+      'POST',
+      `/groups/${groupId}/members`,
+      { userIds: [which === 'present' ? userId : unknownId('user')] },
+    ],
+    gql: ({ groupId, userId }): Gql => ({
+      mutation: 'addGroupMembers',
+      input: { groupId, userIds: [which === 'present' ? userId : unknownId('user')] },
+      read: ({ group }) => group,
+    }),
+  })),
+  deleteGroupMembers: ['unknown', 'added', 'present'].map((which) => {
+    const prepare = async ({ ctx, groupId, userId }: Fixture) => {
+      if (which !== 'unknown') await addGroupMembers(ctx, groupId, { userIds: [userId] })
+    }
+    return {
+      title: which,
+      rest: async (fixture): Promise<Rest> => {
+        await prepare(fixture)
+        return [
+          'POST',
+          `/groups/${toGroupId(which === 'unknown' ? which : 'present', fixture.groupId)}/members/delete`,
+          { userIds: [fixture.userId] },
+        ]
+      },
+      gql: async (fixture): Promise<Gql> => {
+        await prepare(fixture)
+        return {
+          mutation: 'deleteGroupMembers',
+          input: {
+            groupId: toGroupId(which === 'unknown' ? which : 'present', fixture.groupId),
+            userIds: [fixture.userId],
+          },
+          read: ({ group }) => group,
+        }
+      },
+    }
+  }),
+  listGroupMembers: [
+    {
+      title: 'present',
+      rest: ({ groupId }): Rest => ['GET', `/groups/${groupId}/members`],
+      gql: ({ groupId }): Gql => ({
+        query: `query($id: ID!) { group(id: $id) { result: members { ${PAGE} nodes ${select('User')} } } }`,
+        variables: { id: groupId },
+        read: ({ group }) => readPage('users')({ result: { ...group.result, page: 0 } }),
+      }),
+    },
+  ],
+  ...mapHolders(
+    ['Membership', 'membership', ({ membershipId }) => membershipId],
+    ['Group', 'group', ({ groupId }) => groupId],
+  ),
+  checkPermission: CHECKS.map((given) => ({
+    title: JSON.stringify(given),
+    rest: ({ userId }): Rest => ['POST', '/permission-check', { userId, ...given }],
+    gql: ({ userId }): Gql => ({
+      query: `query($userId: ID!, $permission: String!, $api: String!, $organizationId: ID, $explain: Boolean) {
+        result: checkPermission(userId: $userId, permission: $permission, api: $api, organizationId: $organizationId, explain: $explain) { isPermitted reason paths ${select('PermissionPath')} }
+      }`,
+      variables: { userId, ...given },
+      read: ({ result }) => ({ ...result, reason: toReason(result.reason) }),
+    }),
+  })),
+  checkPermissions: [{ checks: [] }, { checks: CHECKS.map(({ explain: _, ...check }) => check) }].map(
+    ({ checks }) => ({
+      title: `${checks.length} checks`,
+      rest: ({ userId }): Rest => [
+        'POST',
+        '/permission-checks',
+        { checks: checks.map((check) => ({ userId, ...check })) },
+      ],
+      gql: ({ userId }): Gql => ({
+        query: `query($checks: [PermissionCheckInput!]!) { results: checkPermissions(checks: $checks) { isPermitted reason paths ${select('PermissionPath')} } }`,
+        variables: { checks: checks.map((check) => ({ userId, ...check })) },
+        read: ({ results }) => ({
+          results: results.map((result: { reason: string }) => ({
+            ...result,
+            reason: toReason(result.reason),
+          })),
+        }),
+      }),
+    }),
+  ),
+  listPermittedUsers: [{}, { permission: 'orders:read', api: 'https://api.parity.example' }].map(
+    (filter) => ({
+      title: JSON.stringify(filter),
+      rest: (): Rest => ['GET', `/permitted-users?${toParameters({ page: 0, ...filter })}`],
+      gql: (): Gql => ({
+        query: `query($filter: PermissionFilter) { result: whoCan(page: 0, filter: $filter) { ${PAGE} nodes ${select('User')} } }`,
+        variables: { filter },
+        read: readPage('users'),
+      }),
+    }),
+  ),
 }
