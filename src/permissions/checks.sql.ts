@@ -37,10 +37,13 @@ const SELECT_CHECKS = statement({
       'roleId', r."id", 'roleName', r."name", 'groupId', h."groupId", 'groupName', g."name", 'membershipId', h."membershipId"
     )) AS "paths"
     FROM (
-      SELECT DISTINCT h0."roleId", h0."groupId", h0."membershipId"
-      FROM (${buildUserRolesSql('u."id"', 'm."organizationId"')}) h0
-      JOIN "AppRolePermission" x ON x."tenantId" = :tenant AND x."roleId" = h0."roleId"
-        AND x."apiId" = p."apiId" AND x."name" = p."name"
+      -- First the few roles of the user, whatever the statistics of the tables say, then a key for each.
+      WITH held AS MATERIALIZED (${buildUserRolesSql('u."id"', 'm."organizationId"')})
+      SELECT DISTINCT h0."roleId", h0."groupId", h0."membershipId" FROM held h0
+      WHERE (
+        SELECT TRUE FROM "AppRolePermission" x
+        WHERE x."tenantId" = :tenant AND x."roleId" = h0."roleId" AND x."apiId" = p."apiId" AND x."name" = p."name"
+      )
       ORDER BY h0."groupId" NULLS FIRST, h0."roleId"
       LIMIT :paths
     ) h
