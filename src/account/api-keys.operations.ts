@@ -5,7 +5,7 @@ import {
   REVOKED_KEY_OUTPUT,
   ROTATED_KEY_OUTPUT,
 } from '../api-keys/api-keys.operations.ts'
-import { MAX_KEYS } from '../api-keys/api-keys.ts'
+import { MAX_KEYS } from '../api-keys/key-rules.ts'
 import { Conflict, NotFound, StepUpRequired, UserLocked } from '../core/errors.ts'
 import { builder } from '../graphql/builder.ts'
 import { withAccountScope } from '../graphql/field-access.ts'

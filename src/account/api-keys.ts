@@ -4,11 +4,11 @@ import {
   type ApiKey,
   createApiKey,
   listApiKeys,
-  MAX_KEYS,
   type NewApiKey,
   revokeApiKey,
   rotateApiKey,
 } from '../api-keys/api-keys.ts'
+import { MAX_KEYS } from '../api-keys/key-rules.ts'
 import type { Ctx } from '../context/context.ts'
 import { Forbidden } from '../core/errors.ts'
 import { requireStepUp } from './step-up.ts'

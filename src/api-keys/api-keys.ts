@@ -2,26 +2,31 @@ import { isDeepStrictEqual } from 'node:util'
 import { getKeyOwner } from '../access/api-keys/find-api-key.ts'
 import { createKeyText, getKeyStart } from '../access/api-keys/key-text.ts'
 import { listDeclaredResources } from '../access/declared-resources.ts'
-import { requireNoEscalation, requireScope } from '../access/require-scope.ts'
-import { findTenant } from '../access/tenant-cache.ts'
+import { requireNoEscalation } from '../access/require-scope.ts'
 import type { Ctx } from '../context/context.ts'
 import { newId, readIdPrefix, sha256 } from '../core/crypto.ts'
-import { Conflict, type FieldIssue, InvalidInput, NotFound, UserLocked } from '../core/errors.ts'
-import { getRoleScopes, isScope, listManagementScopes } from '../core/scopes.ts'
+import { InvalidInput, NotFound } from '../core/errors.ts'
+import { isScope } from '../core/scopes.ts'
 import { addSeconds } from '../core/time.ts'
 import type { Db, Tx } from '../database/handle.ts'
 import { listInOrder } from '../database/page-query.ts'
-import { declareRowLock, declareTenantLock } from '../database/row-locks.sql.ts'
+import { declareRowLock } from '../database/row-locks.sql.ts'
 import type { RowOf } from '../database/statement.ts'
 import { createEvent } from '../events/create-event.ts'
 import { recordEvents } from '../events/log.ts'
 import type { ApiKey as Row } from '../generated/prisma/client.ts'
-import { API_KEY_LIFETIME_SECONDS } from '../model/api-keys.ts'
-import { lockOrganization } from '../organizations/organizations.sql.ts'
 import { parseInput } from '../schema/input-shapes.ts'
 import { type ListArgs, type Page, parseListArgs } from '../schema/page.ts'
 import { lockUserRow } from '../users/lock-user.sql.ts'
 import { API_KEY_FILTER, ApiKeyCreate, ApiKeyPatch, ApiKeyRotation } from './api-keys.fields.ts'
+import {
+  computeExpiry,
+  findScopeIssues,
+  issue,
+  lockOwner,
+  requireRoom,
+  requireUserControl,
+} from './key-rules.ts'
 
 const HIDDEN_COLUMNS = { tenantId: true, byManagement: true } as const
 type ApiKeyRow = Omit<Row, keyof typeof HIDDEN_COLUMNS>
@@ -29,10 +34,6 @@ type ApiKeyRow = Omit<Row, keyof typeof HIDDEN_COLUMNS>
 export type ApiKey = ApiKeyRow & { owner: ReturnType<typeof getKeyOwner> }
 export type NewApiKey = { apiKey: ApiKey; key: string }
 
-/** Keys of one owner. */
-export const MAX_KEYS = { user: 50, organization: 100, tenant: 1000 } as const
-
-const LOCK_TENANT = declareTenantLock(['tenantId'])
 const LOCK_KEY = declareRowLock('ApiKey', [
   'name',
   'userId',
@@ -47,91 +48,9 @@ const LOCK_KEY = declareRowLock('ApiKey', [
 
 const toApiKey = (row: ApiKeyRow): ApiKey => ({ ...row, owner: getKeyOwner(row) })
 
-const issue = (field: string, description: string): FieldIssue => ({ field, description })
-
-/** The scopes that a key may have by its owner: null is the tenant. */
-const listOwnerScopes = (tenant: string, roles: readonly string[] | null): ReadonlySet<string> =>
-  roles === null ? new Set(listManagementScopes(tenant)) : getRoleScopes(roles)
-
-/** Why a key cannot have the scopes: beyond those of its owner, for an organization, or together with other APIs. */
-function findScopeIssues(
-  tenant: string,
-  { scopes, resources, organizationId }: ScopedKey,
-  roles: readonly string[] | null,
-): FieldIssue[] {
-  // One API could use the key at another one.
-  if (resources.length > 0 && scopes.length > 0)
-    return [
-      issue('scopes', 'must be empty of a key with resources: a key is for the management API or for others'),
-    ]
-  if (organizationId !== null && scopes.length > 0)
-    return [issue('scopes', 'must be empty of a key for an organization: they are about the whole tenant')]
-  const permitted = listOwnerScopes(tenant, roles)
-  return scopes.flatMap((scope, index) =>
-    permitted.has(scope)
-      ? []
-      : [
-          issue(
-            `scopes.${index}`,
-            roles === null ? 'belongs to tenant system' : 'is not permitted by the roles of the user',
-          ),
-        ],
-  )
-}
-
-type ScopedKey = { scopes: readonly string[]; resources: readonly string[]; organizationId: string | null }
-
-/** When a key expires. Throws InvalidInput for a lifetime beyond that of the tenant. */
-async function computeExpiry(
-  ctx: Ctx,
-  { seconds, standard, now }: { seconds: number | null | undefined; standard?: number; now: Date },
-): Promise<Date> {
-  const longest = (await findTenant(ctx.tenant))?.apiKeyLifetimeSeconds ?? API_KEY_LIFETIME_SECONDS.standard
-  if (seconds != null && seconds > longest)
-    throw new InvalidInput([
-      issue('expiresInSeconds', `must be at most ${longest}, as the tenant has set it`),
-    ])
-  return addSeconds(now, seconds ?? Math.min(longest, standard ?? longest))
-}
-
 /** Stores the hash of a new key text, which is returned only here. */
 async function addSecret({ prisma, tenant }: Tx, apiKeyId: string, key: string): Promise<void> {
   await prisma.apiKeySecret.create({ data: { tenantId: tenant, apiKeyId, secretHash: sha256(key) } })
-}
-
-type Owner = Pick<ApiKeyRow, 'userId' | 'organizationId'>
-
-/**
- * Requires the right to act as the user: a key names its user to the APIs that it is for, whatever its scopes are. Throws
- * Forbidden.
- */
-function requireUserControl(ctx: Ctx, roles: readonly string[]): void {
-  requireScope(ctx, 'users:write')
-  requireNoEscalation(ctx, getRoleScopes(roles))
-}
-
-/** Locks the row of the owner, and returns the roles of a user. Throws NotFound and UserLocked. */
-async function lockOwner(tx: Tx, { userId, organizationId }: Owner): Promise<string[] | null> {
-  if (organizationId !== null && !(await lockOrganization(tx, organizationId)))
-    throw new NotFound('organization')
-  if (userId === null && organizationId === null) await tx.run(LOCK_TENANT)
-  if (userId === null) return null
-  const user = await lockUserRow(tx, userId)
-  if (!user) throw new NotFound('user')
-  if (user.locked) throw new UserLocked()
-  const member = { tenantId: tx.tenant, organizationId: organizationId ?? '', userId }
-  if (organizationId !== null && (await tx.prisma.membership.count({ where: member })) === 0)
-    throw new NotFound('member of the organization')
-  return user.roles
-}
-
-/** Throws Conflict when the owner, whose row is locked, has as many keys as it may have. */
-async function requireRoom(tx: Tx, owner: Owner): Promise<void> {
-  const most = MAX_KEYS[getKeyOwner(owner)]
-  const { userId, organizationId } = owner
-  const where = { tenantId: tx.tenant, userId, ...(userId === null && { organizationId }) }
-  if ((await tx.prisma.apiKey.count({ where })) >= most)
-    throw new Conflict([], `There are ${most} API keys, which is the maximum: revoke one.`)
 }
 
 /**

@@ -1,6 +1,6 @@
 import * as z from 'zod'
-import { JOIN_WAYS } from '../model/join-ways.ts'
 import { PROVIDER_CAUSE_NAMES } from '../model/provider-causes.ts'
+import { ORGANIZATION_EVENTS, PERMISSION_EVENTS } from './customer-types.ts'
 import {
   by,
   channel,
@@ -191,62 +191,7 @@ export const EVENTS = {
     'clientId',
     'trustedDocumentId',
   ]),
-  'api_key.created': event(
-    'An API key was created, of a user if there is one, with `scopes`, `resources` and `allowed_networks`, each separated by spaces.',
-    ['userId?', 'organizationId?', 'apiKeyId'],
-    z.strictObject({ scopes: z.string(), resources: z.string(), allowed_networks: z.string() }),
-  ),
-  'api_key.updated': event('An API key changed.', ['userId?', 'organizationId?', 'apiKeyId']),
-  'api_key.rotated': event(
-    'An API key was replaced. The former one is accepted until `previous_expires_at`; null if it no longer is.',
-    ['userId?', 'organizationId?', 'apiKeyId'],
-    z.strictObject({ previous_expires_at: z.iso.datetime().nullable() }),
-  ),
-  'api_key.revoked': event('An API key was revoked.', ['userId?', 'organizationId?', 'apiKeyId']),
-  'registration_token.created': event('A registration token was created.', ['registrationTokenId']),
-  'registration_token.revoked': event('A registration token was revoked.', ['registrationTokenId']),
-  'api.created': event('An API was created.', ['apiId']),
-  'api.updated': event(
-    'An API changed. So many permissions were `added` and `removed`.',
-    ['apiId'],
-    z.strictObject({ added: z.int(), removed: z.int() }),
-  ),
-  'api.deleted': event('An API was deleted, with its permissions.', ['apiId']),
-  'app_role.created': event('A role was created.', ['appRoleId']),
-  'app_role.updated': event(
-    'A role changed. So many permissions were `added` and `removed`.',
-    ['appRoleId'],
-    z.strictObject({ added: z.int(), removed: z.int() }),
-  ),
-  'app_role.deleted': event('A role was deleted, and taken from all who held it.', ['appRoleId']),
-  'user.app_roles_changed': event(
-    'The roles at APIs that a user holds directly changed. `added` and `removed` have their names, separated by spaces.',
-    ['userId', 'appRoleIds?'],
-    z.strictObject({ added: z.string(), removed: z.string() }),
-  ),
-  'membership.app_roles_changed': event(
-    'The roles at APIs that a member holds in the organization changed. `added` and `removed` have their names, separated by spaces.',
-    ['userId', 'organizationId', 'membershipId', 'appRoleIds?'],
-    z.strictObject({ added: z.string(), removed: z.string() }),
-  ),
-  'group.created': event('A group was created.', ['groupId', 'organizationId?']),
-  'group.updated': event('A group changed.', ['groupId', 'organizationId?']),
-  'group.deleted': event('A group was deleted, and its members lost its roles.', [
-    'groupId',
-    'organizationId?',
-  ]),
-  'group.app_roles_changed': event(
-    'The roles at APIs that a group gives changed. `added` and `removed` have their names, separated by spaces.',
-    ['groupId', 'appRoleIds?'],
-    z.strictObject({ added: z.string(), removed: z.string() }),
-  ),
-  'group.members_added': event('So many `users` were added to a group; a subject for each of the first hundred.', ['groupId', 'userIds?'], z.strictObject({ users: z.int() })),
-  'group.members_removed': event('So many `users` were removed from a group; a subject for each of the first hundred.', ['groupId', 'userIds?'], z.strictObject({ users: z.int() })),
-  'client.app_roles_changed': event(
-    'The roles at APIs that a machine client holds changed. `added` and `removed` have their names, separated by spaces.',
-    ['clientId', 'appRoleIds?'],
-    z.strictObject({ added: z.string(), removed: z.string() }),
-  ),
+  ...PERMISSION_EVENTS,
   'invitation.created': event(
     'An invitation was created. It gives `roles`, separated by spaces, and may be one to an organization.',
     ['invitationId', 'organizationId?'],
@@ -300,31 +245,7 @@ export const EVENTS = {
     ['userId'],
     z.strictObject({ roles: z.string() }),
   ),
-  'organization.created': event(
-    'An organization was created.',
-    ['organizationId'],
-    NONE,
-    'OrganizationEvent',
-  ),
-  'organization.updated': event('An organization changed.', ['organizationId'], NONE, 'OrganizationEvent'),
-  'organization.deleted': event(
-    'An organization was deleted, with so many memberships.',
-    ['organizationId'],
-    z.strictObject({ members: z.int() }),
-    'OrganizationEvent',
-  ),
-  'membership.created': event(
-    'A user became a member of an organization.',
-    ['userId', 'organizationId', 'membershipId'],
-    z.strictObject({ joinedVia: z.enum(JOIN_WAYS) }),
-    'MembershipEvent',
-  ),
-  'membership.deleted': event(
-    'A membership in an organization ended.',
-    ['userId', 'organizationId', 'membershipId'],
-    NONE,
-    'MembershipEvent',
-  ),
+  ...ORGANIZATION_EVENTS,
   'bulk_job.started': event(
     'A change of so many users was started. Each change has events of its own, with the request id of this one.',
     ['bulkJobId', 'clientId?'],

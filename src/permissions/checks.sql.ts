@@ -1,6 +1,6 @@
+import { buildUserRolesSql } from '../access/effective-access.sql.ts'
 import type { Db } from '../database/handle.ts'
 import { type RowOf, statement, typed } from '../database/statement.ts'
-import { buildUserRolesSql } from './effective-access.sql.ts'
 
 /** A way from a user to a permission. */
 export type PermissionPath = {

@@ -201,7 +201,7 @@ async function requireFewGroups({ prisma, tenant: tenantId }: Tx, userIds: strin
 
 /**
  * Adds up to 1000 users to a group, all of them or none; those who are in it already stay. Throws InvalidInput, NotFound
- * (the group, or a user, of an organization who is no member), and Conflict (too many groups of a user).
+ * (the group, or a user who does not belong to its organization), and Conflict (too many groups of a user).
  */
 export async function addGroupMembers(ctx: Ctx, groupId: string, input: unknown): Promise<Group> {
   const { userIds } = parseInput(GroupMembers, input)

@@ -6,6 +6,9 @@ import {
   isInputObjectType,
 } from 'graphql'
 import { describe, expect } from 'vitest'
+import { createPlatformCtx } from '../../src/context/context.ts'
+import { API_KEY_LIFETIME_SECONDS } from '../../src/model/api-keys.ts'
+import { updateSettings } from '../../src/tenants/settings.ts'
 import { findInputField, hasRequiredMembers, toInput } from '../support/graphql-inputs.ts'
 import { bodyOperations, createObjects } from '../support/request-bodies.ts'
 import {
@@ -33,7 +36,10 @@ const operations = bodyOperations.flatMap((operation) => {
 })
 
 /** Accepted inputs are executed, so that each mutation has a tenant. */
-const test = base.extend('ids', ({ tenant }) => createObjects(tenant))
+const test = base.extend('ids', async ({ tenant }) => {
+  await updateSettings(createPlatformCtx(tenant), { apiKeyLifetimeSeconds: API_KEY_LIFETIME_SECONDS.max })
+  return createObjects(tenant)
+})
 
 /** The empty text, which unsets an enumeration in REST, is not a value of an enumeration in GraphQL. */
 const isEmptyEnumeration = (type: GraphQLInputObjectType, { path, value }: Variation): boolean => {

@@ -1,15 +1,15 @@
 import { describe, expect } from 'vitest'
-import { createPlatformCtx } from '../../src/context/context.ts'
-import { statement, typed } from '../../src/database/statement.ts'
-import { createApi } from '../../src/permissions/apis.ts'
-import { createAppRole } from '../../src/permissions/app-roles.ts'
 import {
   buildClientAccessSql,
   buildUserAccessSql,
   type EffectiveAccess,
   selectClientAccess,
   selectUserAccess,
-} from '../../src/permissions/effective-access.sql.ts'
+} from '../../src/access/effective-access.sql.ts'
+import { createPlatformCtx } from '../../src/context/context.ts'
+import { statement, typed } from '../../src/database/statement.ts'
+import { createApi } from '../../src/permissions/apis.ts'
+import { createAppRole } from '../../src/permissions/app-roles.ts'
 import { setClientAppRoles, setUserAppRoles } from '../../src/permissions/role-assignments.ts'
 import { createUser } from '../../src/users/users.ts'
 import { newTenant, TENANT_SCOPES, tokenFor } from '../support/actors.ts'

@@ -1,10 +1,10 @@
 import { describe, expect } from 'vitest'
+import { selectUserAccess } from '../../src/access/effective-access.sql.ts'
 import { createPlatformCtx } from '../../src/context/context.ts'
 import { createMembership, deleteMembership } from '../../src/organizations/memberships.ts'
 import { createOrganization } from '../../src/organizations/organizations.ts'
 import { createApi } from '../../src/permissions/apis.ts'
 import { createAppRole } from '../../src/permissions/app-roles.ts'
-import { selectUserAccess } from '../../src/permissions/effective-access.sql.ts'
 import { addGroupMembers, createGroup, updateGroup } from '../../src/permissions/groups.ts'
 import { setGroupAppRoles, setMembershipAppRoles } from '../../src/permissions/role-assignments.ts'
 import { createUser } from '../../src/users/users.ts'
@@ -157,7 +157,7 @@ describe('roles in an organization', () => {
     await expect(updateGroup(ctx, desk.id, { parentId: foreign.id })).rejects.toMatchObject({
       code: 'NOT_FOUND',
     })
-    // Ada is no member of Bolt.
+    // Ada does not belong to Bolt.
     await expect(addGroupMembers(ctx, others[1]?.id ?? '', { userIds: [user.id] })).rejects.toMatchObject({
       code: 'NOT_FOUND',
       fields: [{ field: 'userIds.0', description: 'is not a member of the organization' }],

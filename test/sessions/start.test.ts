@@ -21,6 +21,7 @@ describe('startSession', () => {
       userId,
       clientId: null,
       kind: 'api',
+      organizationId: null,
       parentId: null,
       grantId: null,
       rotatedAt: null,

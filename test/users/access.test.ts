@@ -2,8 +2,10 @@ import { describe, expect } from 'vitest'
 import type { Ctx } from '../../src/context/context.ts'
 import { Forbidden } from '../../src/core/errors.ts'
 import { createCredentialEnrollmentToken } from '../../src/credentials/enrollment-tokens.ts'
+import { createMembership } from '../../src/organizations/memberships.ts'
+import { createOrganization } from '../../src/organizations/organizations.ts'
 import { createAppRole } from '../../src/permissions/app-roles.ts'
-import { setUserAppRoles } from '../../src/permissions/role-assignments.ts'
+import { setMembershipAppRoles, setUserAppRoles } from '../../src/permissions/role-assignments.ts'
 import { setUserRoles } from '../../src/users/roles.ts'
 import { createUser, lockUser, unlockUser, updateUser } from '../../src/users/users.ts'
 import { ctxFor } from '../support/actors.ts'
@@ -99,9 +101,10 @@ describe('scopes of the caller', () => {
     email,
   }) => {
     await startMigration(ctx)
-    const role = await createAppRole(ctx, { name: 'payer' })
+    const role = await createAppRole(ctx, { name: 'payer', assignableTo: ['user', 'member'] })
     const user = await create('/users', { email: email('payer') })
-    await setUserAppRoles(ctx, user.id, { appRoleIds: [role.id] })
+    const { id } = await createOrganization(ctx, { name: 'Acme', slug: 'acme' })
+    const membership = await createMembership(ctx, id, { userId: user.id })
     const proof = { hash: { algorithm: 'md5', value: '900150983cd24fb0d6963f7d28e17f72' } }
     const support = await ctxFor(tenant, ['users:read', 'users:write', 'credentials:write'])
     const takeovers = (by: Ctx) => [
@@ -112,7 +115,15 @@ describe('scopes of the caller', () => {
         if (result?.status === 'error') throw new Forbidden(result.message)
       }),
     ]
-    for (const take of takeovers(support)) await expect(take()).rejects.toBeInstanceOf(Forbidden)
+    for (const give of [
+      (appRoleIds: string[]) => setUserAppRoles(ctx, user.id, { appRoleIds }),
+      (appRoleIds: string[]) => setMembershipAppRoles(ctx, membership.id, { appRoleIds }),
+    ]) {
+      await give([role.id])
+      for (const take of takeovers(support)) await expect(take()).rejects.toBeInstanceOf(Forbidden)
+      await give([])
+    }
+    await setUserAppRoles(ctx, user.id, { appRoleIds: [role.id] })
     expect(await lockUser(support, user.id)).toMatchObject({ email: email('payer'), locked: true })
     await unlockUser(support, user.id)
     const able = await ctxFor(tenant, ['users:read', 'users:write', 'credentials:write', 'roles:write'])

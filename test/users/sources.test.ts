@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest'
 import { matchOldPassword } from '../../src/old-passwords/old-passwords.ts'
-import { convertExport } from '../../src/users/sources/convert-export.ts'
 import { readHashConfig } from '../../src/users/sources/firebase.ts'
+import { convertExport } from '../../src/users/transfer/convert-export.ts'
 import { importUsers } from '../../src/users/transfer/import.ts'
 import { getUserByEmail } from '../../src/users/users.ts'
 import { startMigration } from '../support/sign-in-methods.ts'

@@ -1,11 +1,11 @@
 import { findClient } from '../../access/client-cache.ts'
+import { selectUserAccess } from '../../access/effective-access.sql.ts'
 import { requireScope } from '../../access/require-scope.ts'
 import { type CachedTenant, findTenant } from '../../access/tenant-cache.ts'
 import type { Ctx } from '../../context/context.ts'
 import { type FieldIssue, InvalidInput } from '../../core/errors.ts'
 import { OAuthError } from '../../core/oauth-error.ts'
 import { parseScopeList } from '../../core/scopes.ts'
-import { selectUserAccess } from '../../permissions/effective-access.sql.ts'
 import { parseInput } from '../../schema/input-shapes.ts'
 import { isGranted, listMappedClaims } from '../../users/mapped-claims.ts'
 import { selectOrganizations } from '../authorize/sign-in-state.sql.ts'
@@ -63,16 +63,17 @@ export async function previewToken(ctx: Ctx, input: unknown): Promise<TokenPrevi
     requireScope(ctx, 'users:read_app_metadata')
   const user = { ...found.user, consentedClaims: listMappedClaims(client.claimMappings, scopes) }
   const resources = await findResources(tenant, resource)
+  const organization = named ? await findOrganization(ctx, userId, named) : null
   const { accessToken, idToken, omitted } = await buildTokenContents(
     { tenant, client, dpopJkt: null },
     {
       userId,
       scopes,
       resources,
-      access: await selectUserAccess(ctx.db, userId, resources),
+      access: await selectUserAccess(ctx.db, userId, resources, organization?.id),
       ...{ grantId: '', sessionId: null, nonce: null, claims: null },
       ...{ defaultAudience: tenant.defaultAudience, authenticatedAt: new Date(), amr: ['otp'] },
-      organization: named ? await findOrganization(ctx, userId, named) : null,
+      organization,
       claimsUser: { ...user, updatedAt: user.updatedAt.toISOString() },
     },
   )

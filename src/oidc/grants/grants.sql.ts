@@ -1,10 +1,10 @@
+import type { EffectiveAccess } from '../../access/effective-access.sql.ts'
 import { storedColumns } from '../../database/columns.ts'
 import type { Db } from '../../database/handle.ts'
 import { checkFoundRow } from '../../database/key-lookup.ts'
 import { type RowOf, statement, typed } from '../../database/statement.ts'
 import { toGrantEventColumns } from '../../events/event-columns.sql.ts'
 import { buildInsertEventsSql } from '../../events/log.sql.ts'
-import type { EffectiveAccess } from '../../permissions/effective-access.sql.ts'
 import type { ClaimsRequest } from '../model/claims-request.ts'
 import {
   buildClaimsUserSql,
@@ -55,6 +55,13 @@ export type PresentedToken = {
  * `replayed` the use of an older token, after which the caller revokes the grant.
  */
 export type RefreshedGrant = RowOf<typeof REFRESH_GRANT>
+
+/** The organization that a request names, or that of the grant. */
+const ORGANIZATION = buildTokenOrganizationSql(
+  'u."id"',
+  'COALESCE(:organization, g."organizationId")',
+  ':organization',
+)
 
 // The row lock serializes requests: the second waits and then sees the row as the first left it. The client may stop to
 // rotate between a rotation and its retry: the retry is answered alike. Once the successor was used, an older token is a
@@ -111,8 +118,8 @@ const REFRESH_GRANT = statement({
   WITH found AS MATERIALIZED (
     SELECT g."id", g."userId", g."sessionId", g."clientId", g."scopes", g."resources", g."defaultAudience", g."claims", g."authenticatedAt", g."amr",
       COALESCE(:organization, g."organizationId") AS "organizationId",
-      ${buildTokenOrganizationSql('u."id"', 'COALESCE(:organization, g."organizationId")', ':organization')} AS "organization",
-      ${buildGrantAccessSql('g')} AS "access", g."organizationId" AS "formerOrganizationId",
+      ${ORGANIZATION} AS "organization",
+      ${buildGrantAccessSql('g', `((${ORGANIZATION})->>'id')`)} AS "access", g."organizationId" AS "formerOrganizationId",
       u."roles", ${buildClaimsUserSql(':withClaims OR g."claims" IS NOT NULL')} AS "claimsUser",
       CASE
         WHEN g."generation" = :generation AND :rotates THEN 'rotated'

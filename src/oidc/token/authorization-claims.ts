@@ -1,7 +1,7 @@
 import { type DeclaredApi, findDeclaredApis } from '../../access/declared-resources.ts'
+import type { EffectiveAccess } from '../../access/effective-access.sql.ts'
 import { isOwnAudience } from '../../core/issuer.ts'
 import { measureJson } from '../../core/json/json-size.ts'
-import type { EffectiveAccess } from '../../permissions/effective-access.sql.ts'
 import type { TokenRequest } from '../model/token-request.ts'
 import { computeAudience, selectGrantAudience } from './audience.ts'
 import type { GrantedAccess } from './granted-resources.sql.ts'
@@ -25,17 +25,20 @@ export const selectPermissionApi = (
 }
 
 /**
- * The claims `roles` and `permissions` of an access token (RFC 9068, section 2.2.3.1). A list that does not fit is left out, so
- * that the API permits nothing.
+ * The claims `roles` and `permissions` of an access token (RFC 9068, section 2.2.3.1), and of one for an organization
+ * `org_roles`, those of `roles` that are held in it alone. A list that does not fit is left out, so that the API permits
+ * nothing.
  */
 export function buildAuthorizationClaims(
   access: EffectiveAccess | null,
   api: DeclaredApi | null,
+  isForOrganization = false,
 ): UserClaims {
   if (!api) return { claims: {}, omitted: [] }
   const given = {
     roles: access?.roles ?? [],
     permissions: access?.permissions[api.identifier] ?? [],
+    ...(isForOrganization && { org_roles: access?.organizationRoles ?? [] }),
   }
   const entries = Object.entries(given)
   const large = entries

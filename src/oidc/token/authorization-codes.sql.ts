@@ -1,7 +1,7 @@
+import { buildUserAccessSql, type EffectiveAccess } from '../../access/effective-access.sql.ts'
 import type { Db } from '../../database/handle.ts'
 import { checkFoundRow } from '../../database/key-lookup.ts'
 import { type RowOf, statement, typed } from '../../database/statement.ts'
-import { buildUserAccessSql, type EffectiveAccess } from '../../permissions/effective-access.sql.ts'
 import type { ClaimsRequest } from '../model/claims-request.ts'
 import {
   buildClaimsUserSql,
@@ -57,7 +57,7 @@ const REDEEM_CODE = statement({
       :resources AS "resources", :defaultAudience AS "defaultAudience", :claims AS "claims", :authenticatedAt AS "authenticatedAt", :amr AS "amr",
       'offline_access' = ANY (:scopes) AS "offline", u."roles",
       ${buildTokenOrganizationSql('u."id"', ':organizationId')} AS "organization",
-      ${buildUserAccessSql('u."id"', ':apis')} AS "access",
+      ${buildUserAccessSql('u."id"', ':apis', ':organizationId')} AS "access",
       ${buildClaimsUserSql(':withClaims')} AS "claimsUser"
     FROM "User" u
     JOIN "Session" s ON s."tenantId" = :tenant AND s."id" = :sessionId AND ${checkFoundRow('s."userId" = u."id"')}

@@ -3,6 +3,7 @@ import { findApiKey, getKeyOwner, listKeyScopes } from '../../access/api-keys/fi
 import { hasKeyPrefix } from '../../access/api-keys/key-text.ts'
 import { type CachedClient, findClient } from '../../access/client-cache.ts'
 import { findDeclaredApis } from '../../access/declared-resources.ts'
+import { selectClientAccess, selectUserAccess } from '../../access/effective-access.sql.ts'
 import { selectActiveRoles } from '../../access/token-status.sql.ts'
 import { isPublicClient } from '../../clients/auth-methods.ts'
 import { consumeLimit } from '../../coordination/rate-limits.ts'
@@ -15,7 +16,6 @@ import { toEpochSeconds } from '../../core/time.ts'
 import { Handle } from '../../database/handle.ts'
 import { verifyAccessToken } from '../../keys/keys.ts'
 import { getTextClaim } from '../../keys/token-claims.ts'
-import { selectClientAccess, selectUserAccess } from '../../permissions/effective-access.sql.ts'
 import { selectGrantableScopes, toScopeMember } from '../model/scopes.ts'
 import { requireParameter, type TokenRequest } from '../model/token-request.ts'
 import { buildAuthorizationClaims, selectPermissionApi } from './authorization-claims.ts'
@@ -156,8 +156,13 @@ async function readAuthorization(
   const api = selectPermissionApi(await findDeclaredApis(tenant, audience), audience)
   if (!api) return {}
   const { sub = '', client_id } = payload
-  const read = sub === client_id ? selectClientAccess : selectUserAccess
-  return buildAuthorizationClaims(await read(new Handle({ tenant }), sub, [api.identifier]), api).claims
+  const db = new Handle({ tenant })
+  const organizationId = getTextClaim(payload, 'org_id')
+  const access =
+    sub === client_id
+      ? await selectClientAccess(db, sub, [api.identifier])
+      : await selectUserAccess(db, sub, [api.identifier], organizationId)
+  return buildAuthorizationClaims(access, api, organizationId !== null).claims
 }
 
 /**

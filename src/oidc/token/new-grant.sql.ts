@@ -1,8 +1,8 @@
+import { buildUserAccessSql, type EffectiveAccess } from '../../access/effective-access.sql.ts'
 import { buildInsertSessionClientsSql } from '../../access/revocation/session-clients.sql.ts'
 import { type RowOf, typed } from '../../database/statement.ts'
 import { toGrantEventColumns } from '../../events/event-columns.sql.ts'
 import { buildInsertEventsSql } from '../../events/log.sql.ts'
-import { buildUserAccessSql, type EffectiveAccess } from '../../permissions/effective-access.sql.ts'
 import type { ClaimsRequest } from '../model/claims-request.ts'
 import type { ClaimsUserJson } from './granted-user.sql.ts'
 
@@ -35,12 +35,13 @@ export const buildTokenOrganizationSql = (user: string, id: string, slug = 'NULL
 
 /**
  * The roles and permissions of the user `u` at the APIs of a grant: those of its tokens that the request selects (`:apis`), or else
- * its resources, or the default audience (`:defaultApi`).
+ * its resources, or the default audience (`:defaultApi`). `organizationId` is SQL of the organization of the token.
  */
-export const buildGrantAccessSql = (grant: string): string =>
+export const buildGrantAccessSql = (grant: string, organizationId = 'NULL'): string =>
   buildUserAccessSql(
     'u."id"',
     `COALESCE(:apis, CASE WHEN cardinality(${grant}."resources") > 0 THEN ${grant}."resources" ELSE array_remove(ARRAY[:defaultApi], NULL) END)`,
+    organizationId,
   )
 /** Parameters of `buildGrantAccessSql`. */
 export const GRANT_ACCESS_PARAMETERS = { apis: 'text[]?', defaultApi: 'text?' } as const

@@ -1,6 +1,6 @@
 import type { CachedClient } from '../../access/client-cache.ts'
 import { type DeclaredApi, findDeclaredApis } from '../../access/declared-resources.ts'
-import type { EffectiveAccess } from '../../permissions/effective-access.sql.ts'
+import type { EffectiveAccess } from '../../access/effective-access.sql.ts'
 import { selectReportedAcr } from '../model/acr.ts'
 import type { ClaimsRequest } from '../model/claims-request.ts'
 import { toScopeMember } from '../model/scopes.ts'
@@ -69,7 +69,11 @@ export async function buildTokenContents(
   const acr = selectReportedAcr(grant.claims?.id_token.acr ?? null, grant.amr)
   const audience = computeAudience(selectGrantAudience(tenant, client, grant), grant.scopes, grant.resources)
   const apis = await findDeclaredApis(tenant.tenantId, audience)
-  const authorization = buildAuthorizationClaims(grant.access, selectPermissionApi(apis, audience))
+  const authorization = buildAuthorizationClaims(
+    grant.access,
+    selectPermissionApi(apis, audience),
+    grant.organization !== null,
+  )
   const user = grant.claimsUser && toClaimsUser(grant.claimsUser)
   const forAccessToken = user && buildAccessTokenClaims(client, user, grant.scopes)
   const organization = grant.organization && {

@@ -25,7 +25,7 @@ export const SUPABASE: Source = {
       ),
       name: readText(metadata.full_name) ?? readText(metadata.name),
       picture: readUrl(metadata.avatar_url),
-      // Also `infinity`, which is no date.
+      // Also `infinity`, which Date does not know.
       locked: (bannedUntil !== undefined && !(new Date(bannedUntil) <= new Date())) || undefined,
       userMetadata: metadata,
       proof: readBcrypt(record.encrypted_password),

@@ -1,9 +1,15 @@
 import { decodeJwt } from 'jose'
 import { describe, expect } from 'vitest'
 import { previewToken } from '../../../src/oidc/explain/preview-token.ts'
+import { createMembership } from '../../../src/organizations/memberships.ts'
+import { createOrganization } from '../../../src/organizations/organizations.ts'
 import { createApi } from '../../../src/permissions/apis.ts'
 import { createAppRole } from '../../../src/permissions/app-roles.ts'
-import { setClientAppRoles, setUserAppRoles } from '../../../src/permissions/role-assignments.ts'
+import {
+  setClientAppRoles,
+  setMembershipAppRoles,
+  setUserAppRoles,
+} from '../../../src/permissions/role-assignments.ts'
 import { countWarmStatements, leastStatements } from '../../support/statements.ts'
 import { test as base } from '../../support/visitor.ts'
 
@@ -24,9 +30,17 @@ const test = base
     await createApi(ctx, { identifier: STOCK, name: 'Stock', permissions: [{ name: 'orders:read' }] })
     return createAppRole(ctx, {
       name: 'clerk',
-      assignableTo: ['user', 'client'],
+      assignableTo: ['user', 'client', 'member'],
       permissions: ['orders:read', 'orders:write'].map((name) => ({ apiId: shop.id, name })),
     })
+  })
+  .extend('introspect', ({ app, tenant, client }) => async (tokens: { access_token: string }) => {
+    const response = await fetch(`${app.origin}/${tenant}/oidc/introspect`, {
+      method: 'POST',
+      headers: { authorization: `Basic ${btoa(`${client.id}:${client.secret}`)}` },
+      body: new URLSearchParams({ token: tokens.access_token }),
+    })
+    return response.json()
   })
   .extend('ada', async ({ ctx, clerk, newVisitor }) => {
     const ada = await newVisitor()
@@ -69,26 +83,46 @@ describe('the access token for an API of the tenant', () => {
     ada,
     ctx,
     oidc,
-    app,
-    tenant,
-    client,
+    introspect,
   }) => {
     const tokens = await ada.newTokens(request)
-    const introspect = async () => {
-      const response = await fetch(`${app.origin}/${tenant}/oidc/introspect`, {
-        method: 'POST',
-        headers: { authorization: `Basic ${btoa(`${client.id}:${client.secret}`)}` },
-        body: new URLSearchParams({ token: tokens.access_token }),
-      })
-      return response.json()
-    }
     const first = await oidc.refresh(tokens.refresh_token)
     expect(decodeJwt(first.body.access_token as string)).toMatchObject(GIVEN)
-    expect(await introspect()).toMatchObject({ active: true, ...GIVEN })
+    expect(await introspect(tokens)).toMatchObject({ active: true, ...GIVEN })
     await setUserAppRoles(ctx, ada.user.id, { appRoleIds: [] })
-    expect(await introspect()).toMatchObject({ active: true, roles: [], permissions: [] })
+    expect(await introspect(tokens)).toMatchObject({ active: true, roles: [], permissions: [] })
     const second = await oidc.refresh(first.body.refresh_token as string)
     expect(decodeJwt(second.body.access_token as string)).toMatchObject({ roles: [], permissions: [] })
+  })
+
+  test('for an organization has the roles that are held there, and names them', async ({
+    ctx,
+    clerk,
+    newVisitor,
+    oidc,
+    introspect,
+  }) => {
+    const person = await newVisitor()
+    const { id } = await createOrganization(ctx, { name: 'Acme', slug: 'acme' })
+    const membership = await createMembership(ctx, id, { userId: person.user.id })
+    await setMembershipAppRoles(ctx, membership.id, { appRoleIds: [clerk.id] })
+    const tokens = await person.newTokens({ ...request, organization: 'acme' })
+    const inAcme = { org_id: id, org_roles: ['clerk'], ...GIVEN }
+    expect(decodeJwt(tokens.access_token)).toMatchObject(inAcme)
+    expect(await introspect(tokens)).toMatchObject(inAcme)
+    const elsewhere = await person.newTokens(request)
+    expect(decodeJwt(elsewhere.access_token)).toMatchObject({ roles: [], permissions: [] })
+    expect(decodeJwt(elsewhere.access_token)).not.toHaveProperty('org_roles')
+    const switched = await oidc.refresh(elsewhere.refresh_token, { organization: 'acme' })
+    expect(decodeJwt(switched.body.access_token as string)).toMatchObject(inAcme)
+    expect(await leastStatements(() => oidc.refresh(tokens.refresh_token))).toBe(1)
+    await setMembershipAppRoles(ctx, membership.id, { appRoleIds: [] })
+    expect(await introspect(tokens)).toMatchObject({
+      active: true,
+      roles: [],
+      permissions: [],
+      org_roles: [],
+    })
   })
 
   test('costs no statement', async ({ ada, oidc }) => {

@@ -272,7 +272,10 @@ export const PERMISSION_OPERATIONS: Record<string, Call[]> = {
   })),
   deleteGroupMembers: ['unknown', 'added', 'present'].map((which) => {
     const prepare = async ({ ctx, groupId, userId }: Fixture) => {
-      if (which !== 'unknown') await addGroupMembers(ctx, groupId, { userIds: [userId] })
+      // Callers that share a fixture may have deleted the group.
+      const where = { tenantId: ctx.tenant, id: groupId }
+      if (which !== 'unknown' && (await ctx.db.prisma.group.count({ where })) > 0)
+        await addGroupMembers(ctx, groupId, { userIds: [userId] })
     }
     return {
       title: which,

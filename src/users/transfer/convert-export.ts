@@ -1,13 +1,13 @@
-import { decodeChunks, readRecords } from '../transfer/import-csv.ts'
-import { AUTH0 } from './auth0.ts'
-import { CLERK } from './clerk.ts'
-import { COGNITO } from './cognito.ts'
-import { FIREBASE } from './firebase.ts'
-import { readJsonRecords } from './json-records.ts'
-import { KEYCLOAK } from './keycloak.ts'
-import { OKTA } from './okta.ts'
-import type { Source, SourceConfig, SourceRecord } from './source.ts'
-import { SUPABASE } from './supabase.ts'
+import { AUTH0 } from '../sources/auth0.ts'
+import { CLERK } from '../sources/clerk.ts'
+import { COGNITO } from '../sources/cognito.ts'
+import { FIREBASE } from '../sources/firebase.ts'
+import { readJsonRecords } from '../sources/json-records.ts'
+import { KEYCLOAK } from '../sources/keycloak.ts'
+import { OKTA } from '../sources/okta.ts'
+import type { Source, SourceConfig, SourceRecord } from '../sources/source.ts'
+import { SUPABASE } from '../sources/supabase.ts'
+import { decodeChunks, readRecords } from './import-csv.ts'
 
 /** The systems whose exports can be imported. */
 const SOURCES: Record<string, Source> = {

@@ -37,6 +37,9 @@ export const buildUserRolesSql = (userId: string, organizationId: string): strin
   JOIN "MembershipAppRole" h_ ON h_."tenantId" = :tenant AND h_."membershipId" = m_."id"
   WHERE m_."tenantId" = :tenant AND m_."userId" = ${userId} AND m_."organizationId" = ${organizationId}`
 
+/** The `organizationId` of `buildUserRolesSql` for the roles in each organization of the user. */
+const EACH_ORGANIZATION = 'm_."organizationId"'
+
 /** The roles of a machine client. `clientId` is SQL of the id. */
 const buildClientRolesSql = (clientId: string): string => `
   SELECT h_."roleId", FALSE AS "isInOrganization" FROM "ClientAppRole" h_
@@ -122,3 +125,11 @@ export async function selectClientAccess(
   if (identifiers.length === 0) return NO_ACCESS
   return (await db.one(SELECT_CLIENT_ACCESS, { clientId, identifiers }))?.access ?? NO_ACCESS
 }
+
+const SELECT_ROLE_HOLDERS = statement({ takes: { userIds: 'text[]' }, returns: { id: 'text' } })`
+  SELECT u."id" FROM unnest(:userIds) AS u("id")
+  WHERE EXISTS (${buildUserRolesSql('u."id"', EACH_ORGANIZATION)})`
+
+/** The users among these who hold a role at APIs, by a group and in an organization too. */
+export const selectRoleHolders = (db: Db, userIds: string[]): Promise<{ id: string }[]> =>
+  db.many(SELECT_ROLE_HOLDERS, { userIds })

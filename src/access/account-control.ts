@@ -1,8 +1,8 @@
-import { requireNoEscalation } from '../access/require-scope.ts'
 import type { Ctx } from '../context/context.ts'
 import { getRoleScopes } from '../core/scopes.ts'
 import type { Db } from '../database/handle.ts'
-import { selectRoleHolders } from './role-holders.sql.ts'
+import { selectRoleHolders } from './effective-access.sql.ts'
+import { requireNoEscalation } from './require-scope.ts'
 
 /**
  * The users among these whose roles at APIs the caller may not give: whoever controls their addresses or sign-in methods

@@ -1,0 +1,100 @@
+import { getKeyOwner } from '../access/api-keys/find-api-key.ts'
+import { requireNoEscalation, requireScope } from '../access/require-scope.ts'
+import { findTenant } from '../access/tenant-cache.ts'
+import type { Ctx } from '../context/context.ts'
+import { Conflict, type FieldIssue, InvalidInput, NotFound, UserLocked } from '../core/errors.ts'
+import { getRoleScopes, listManagementScopes } from '../core/scopes.ts'
+import { addSeconds } from '../core/time.ts'
+import type { Tx } from '../database/handle.ts'
+import { declareTenantLock } from '../database/row-locks.sql.ts'
+import type { ApiKey } from '../generated/prisma/client.ts'
+import { API_KEY_LIFETIME_SECONDS } from '../model/api-keys.ts'
+import { lockOrganization } from '../organizations/organizations.sql.ts'
+import { lockUserRow } from '../users/lock-user.sql.ts'
+
+/** Keys of one owner. */
+export const MAX_KEYS = { user: 50, organization: 100, tenant: 1000 } as const
+
+const LOCK_TENANT = declareTenantLock(['tenantId'])
+
+export const issue = (field: string, description: string): FieldIssue => ({ field, description })
+
+/** The scopes that a key may have by its owner: null is the tenant. */
+const listOwnerScopes = (tenant: string, roles: readonly string[] | null): ReadonlySet<string> =>
+  roles === null ? new Set(listManagementScopes(tenant)) : getRoleScopes(roles)
+
+/** Why a key cannot have the scopes: beyond those of its owner, for an organization, or together with other APIs. */
+export function findScopeIssues(
+  tenant: string,
+  { scopes, resources, organizationId }: ScopedKey,
+  roles: readonly string[] | null,
+): FieldIssue[] {
+  // One API could use the key at another one.
+  if (resources.length > 0 && scopes.length > 0)
+    return [
+      issue('scopes', 'must be empty of a key with resources: a key is for the management API or for others'),
+    ]
+  if (organizationId !== null && scopes.length > 0)
+    return [issue('scopes', 'must be empty of a key for an organization: they are about the whole tenant')]
+  const permitted = listOwnerScopes(tenant, roles)
+  return scopes.flatMap((scope, index) =>
+    permitted.has(scope)
+      ? []
+      : [
+          issue(
+            `scopes.${index}`,
+            roles === null ? 'belongs to tenant system' : 'is not permitted by the roles of the user',
+          ),
+        ],
+  )
+}
+
+type ScopedKey = { scopes: readonly string[]; resources: readonly string[]; organizationId: string | null }
+
+/** When a key expires. Throws InvalidInput for a lifetime beyond that of the tenant. */
+export async function computeExpiry(
+  ctx: Ctx,
+  { seconds, standard, now }: { seconds: number | null | undefined; standard?: number; now: Date },
+): Promise<Date> {
+  const longest = (await findTenant(ctx.tenant))?.apiKeyLifetimeSeconds ?? API_KEY_LIFETIME_SECONDS.standard
+  if (seconds != null && seconds > longest)
+    throw new InvalidInput([
+      issue('expiresInSeconds', `must be at most ${longest}, as the tenant has set it`),
+    ])
+  return addSeconds(now, seconds ?? Math.min(longest, standard ?? longest))
+}
+
+type Owner = Pick<ApiKey, 'userId' | 'organizationId'>
+
+/**
+ * Requires the right to act as the user: a key names its user to the APIs that it is for, whatever its scopes are. Throws
+ * Forbidden.
+ */
+export function requireUserControl(ctx: Ctx, roles: readonly string[]): void {
+  requireScope(ctx, 'users:write')
+  requireNoEscalation(ctx, getRoleScopes(roles))
+}
+
+/** Locks the row of the owner, and returns the roles of a user. Throws NotFound and UserLocked. */
+export async function lockOwner(tx: Tx, { userId, organizationId }: Owner): Promise<string[] | null> {
+  if (organizationId !== null && !(await lockOrganization(tx, organizationId)))
+    throw new NotFound('organization')
+  if (userId === null && organizationId === null) await tx.run(LOCK_TENANT)
+  if (userId === null) return null
+  const user = await lockUserRow(tx, userId)
+  if (!user) throw new NotFound('user')
+  if (user.locked) throw new UserLocked()
+  const member = { tenantId: tx.tenant, organizationId: organizationId ?? '', userId }
+  if (organizationId !== null && (await tx.prisma.membership.count({ where: member })) === 0)
+    throw new NotFound('member of the organization')
+  return user.roles
+}
+
+/** Throws Conflict at the limit of keys of an owner, whose row is locked. */
+export async function requireRoom(tx: Tx, owner: Owner): Promise<void> {
+  const most = MAX_KEYS[getKeyOwner(owner)]
+  const { userId, organizationId } = owner
+  const where = { tenantId: tx.tenant, userId, ...(userId === null && { organizationId }) }
+  if ((await tx.prisma.apiKey.count({ where })) >= most)
+    throw new Conflict([], `There are ${most} API keys, which is the maximum: revoke one.`)
+}
