@@ -7,6 +7,7 @@ import { AddressEntry } from '../../oidc/signin/passcode/address-entry.pages.tsx
 import { CodePage } from '../../oidc/signin/passcode/code.pages.tsx'
 import { PasskeyOfferPage } from '../../oidc/signin/passkey/passkey-creation.pages.tsx'
 import { PasskeyEntry } from '../../oidc/signin/passkey/passkey-entry.pages.tsx'
+import { PasswordPage } from '../../oidc/signin/password/password.pages.tsx'
 import { ProviderEntry } from '../../oidc/signin/provider/provider-entry.pages.tsx'
 import {
   PasskeyFactorPage,
@@ -17,6 +18,7 @@ import {
   TotpSetupPage,
 } from '../../oidc/signin/second-factor/second-factor.pages.tsx'
 import { SelectAccountPage } from '../../oidc/signin/select-account.pages.tsx'
+import { SelectOrganizationPage } from '../../oidc/signin/select-organization.pages.tsx'
 import { SignInPage } from '../../oidc/signin/sign-in.pages.tsx'
 import { SignUpPage } from '../../oidc/signin/sign-up/sign-up.pages.tsx'
 import { TermsPage } from '../../oidc/signin/terms/terms.pages.tsx'
@@ -35,6 +37,10 @@ import {
 } from './samples.ts'
 
 const RESEND_MS = 30_000
+const ORGANIZATIONS = [
+  { id: 'acme', slug: 'acme', name: 'Acme Inc.' },
+  { id: 'globex', slug: 'globex', name: 'Globex' },
+]
 const NAME_FIELD = [{ field: 'name' as const, required: true, label: null, schema: null }]
 
 /** The steps of a sign-in and of the sign-in at a device. */
@@ -90,6 +96,7 @@ export function buildSignInSamples(words: Words, tenant: PageTenant, now: Date):
         resendAllowedAt={new Date(now.getTime() + RESEND_MS)}
       />
     ),
+    password: <PasswordPage {...shown} address={PERSON.email} codePath={interaction.action} />,
     'at-a-provider': (
       <ProviderTransferPage tenant={tenant} client={CLIENT} provider={{ name: 'Google' }} url={APP_URL} />
     ),
@@ -112,6 +119,9 @@ export function buildSignInSamples(words: Words, tenant: PageTenant, now: Date):
     'recovery-codes': <RecoveryCodesPage {...shown} codes={RECOVERY_CODES} />,
     'passkey-offer': <PasskeyOfferPage {...shown} label={PERSON.email} options={CREATION_OPTIONS} />,
     'select-account': <SelectAccountPage {...shown} accounts={accounts} />,
+    'select-organization': (
+      <SelectOrganizationPage {...shown} person={PERSON} organizations={ORGANIZATIONS} />
+    ),
     terms: <TermsPage {...shown} person={PERSON} terms={terms} isUpdate />,
     consent: <ConsentPage {...shown} person={PERSON} consentItems={consentItems} />,
     'user-code': <UserCodePage tenant={tenant} interaction={interaction} />,
