@@ -38,6 +38,22 @@ export const NOT_RUN: ByFile<string> = {
     'vestibule user import': NAME,
     'vestibule user export': NAME,
   },
+  'docs/claims.md': {
+    '[': 'the mappings of libraries; test/oidc/token/mapped-claims.test.ts',
+  },
+  'docs/moving.md': {
+    'vestibule import': NAME,
+    'npx vestibule import realm-users.json --from keycloak --tenant acme --dry-run':
+      'needs an export of Keycloak; test/users/sources.test.ts',
+    '{"email": "ada@example.com", "emailVerified": true, "proof": {"hash": {"algorithm": "bcrypt", "value": "$2b$10$N9qo8uLOickgx2ZMRZoMyeIjZAgcfl7p92ldGxad68LJZdL17lhWy"}}}':
+      'a line of an import; test/old-passwords/import.test.ts',
+    '{"email": "ada@example.com", "totpKey": "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ", "identities": [{"idpId": "google", "externalId": "117"}]}':
+      'a line of an import; test/users/import-parts.test.ts',
+  },
+  'docs/permissions.md': {
+    '{ "aud": "https://api.shop.example", "roles": ["order-clerk"], "permissions": ["orders:read", "orders:write"] }':
+      'claims of a token; test/oidc/token/permissions.test.ts',
+  },
   'docs/api-keys.md': {
     'curl -H "Authorization: Bearer $KEY" http://localhost:3000/demo/api/v1/users':
       'test/api-keys/authenticate.test.ts',
@@ -135,6 +151,22 @@ export const GIVEN: ByFile<(reader: SampleReader) => string | Promise<string>> =
       )
       return `requestId: "${id}"`
     },
+  },
+  'docs/claims.md': {
+    'client_…': async (reader) =>
+      (
+        await reader.rest('POST', '/clients', {
+          type: 'login',
+          appType: 'web',
+          name: 'Shop',
+          callbacks: ['https://shop.example/cb'],
+        })
+      ).id,
+    'user_…': async (reader) => (await reader.rest('POST', '/users', {})).id,
+  },
+  'docs/organizations.md': {
+    'organization_…': async (reader) => (await reader.rest('GET', '/organizations')).organizations[0].id,
+    'user_…': async (reader) => (await reader.rest('POST', '/users', {})).id,
   },
   'docs/permissions.md': {
     'api_…': async (reader) => (await reader.rest('GET', '/apis')).apis[0].id,

@@ -184,10 +184,10 @@ describe('a client that asks for the organization', () => {
     const caller = await ctxFor(tenant, ['users:read', 'clients:read', 'events:read'])
     const input = { userId: member.user.id, clientId: asking.id }
     for (const answer of [
-      explainSignIn(caller, input),
-      previewToken(caller, { ...input, organization: first.slug }),
+      () => explainSignIn(caller, input),
+      () => previewToken(caller, { ...input, organization: first.slug }),
     ])
-      await expect(answer).rejects.toMatchObject({ message: 'This needs the scope organizations:read.' })
+      await expect(answer()).rejects.toMatchObject({ message: 'This needs the scope organizations:read.' })
     expect((await previewToken(caller, input)).accessToken).not.toHaveProperty('org_id')
   })
 
