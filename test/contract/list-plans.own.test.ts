@@ -1,6 +1,7 @@
 import type pg from 'pg'
 import { describe, expect, vi } from 'vitest'
 import { listClients } from '../../src/clients/client-list.ts'
+import { LIST_SETTINGS } from '../../src/database/settings.ts'
 import { listEvents } from '../../src/events/list.ts'
 import { encodePosition } from '../../src/model/event-position.ts'
 import { listOrganizations } from '../../src/organizations/organizations.ts'
@@ -69,9 +70,11 @@ describe.runIf(hasServices)('a list of organizations', () => {
     [{ filter: { search: 'acme' } }, 'OrganizationTerm_pkey'],
     [{ filter: { search: 'glob 77' } }, 'OrganizationTerm_pkey'],
   ])('by %j reads its index only', async ([args, index], { admin, organizations }) => {
+    // As on the connections of lists.
+    for (const [name, value] of Object.entries(LIST_SETTINGS)) await admin.query(`SET ${name} = ${value}`)
     const [plan] = await planStatements(admin, () =>
       listOrganizations(organizations, { ...args, first: PAGE }),
-    )
+    ).finally(() => admin.query('RESET ALL'))
     expect(plan?.sequential, plan?.text).toEqual([])
     expect(plan?.indexes, plan?.text).toContain(index)
     expect(plan?.buffers, plan?.text).toBeLessThan(PAGE * 25)

@@ -19,6 +19,7 @@ import type { Answer, TestApp } from '../support/app.ts'
 import { logOf } from '../support/events.ts'
 import { test as base } from '../support/fixtures.ts'
 import { schema } from '../support/schema.ts'
+import { hasServices } from '../support/services.ts'
 import { computeTotp, enrollTotp } from '../support/totp.ts'
 import { startUpstream } from '../support/upstream.ts'
 
@@ -237,7 +238,7 @@ const userToken = ({ tenant, userId, clientId, sessionId }: Fixture): Promise<st
     sessionId,
   })
 
-describe('the event log', () => {
+describe.runIf(hasServices)('the event log', () => {
   test('is tested with a call of every operation that writes', () => {
     const missing = WRITES.filter(
       ([surface, name]) => listCalls(surface, name).length === 0 && !OPERATOR_OPERATIONS.includes(name),

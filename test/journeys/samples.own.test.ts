@@ -5,11 +5,12 @@ import { freePort, type ServerProcess, startServer } from '../support/process.ts
 import { SampleReader } from '../support/sample-reader.ts'
 import { FILES, GIVEN, NOT_RUN, SENT } from '../support/sample-table.ts'
 import { listDocuments, readSamples, type Sample } from '../support/samples.ts'
+import { hasServices } from '../support/services.ts'
 
 const documents = listDocuments()
 const pages = documents.filter((file) => readSamples(file).length > 0)
 const isMissing = (command: string) => spawnSync(command, ['--version']).error !== undefined
-const canRun = process.env.CI === 'true' || !['bash', 'curl'].some(isMissing)
+const canRun = hasServices && (process.env.CI === 'true' || !['bash', 'curl'].some(isMissing))
 
 let server: ServerProcess
 let env: Record<string, string | undefined>

@@ -1,6 +1,7 @@
 import { describe, expect } from 'vitest'
 import { restRoutes } from '../../src/server/rest-routes.ts'
 import { test as base } from '../support/fixtures.ts'
+import { hasServices } from '../support/services.ts'
 import { startUpstream } from '../support/upstream.ts'
 import { callGraphql, callRest, expectAlike } from './call.ts'
 import { readState } from './compare.ts'
@@ -30,7 +31,7 @@ const test = base.extend('upstream', { scope: 'file' }, async ({ app: _ }, { onC
   return upstream
 })
 
-describe('the operations of both surfaces', () => {
+describe.runIf(hasServices)('the operations of both surfaces', () => {
   test('are all compared', () => {
     const missing = restRoutes
       .map(({ operationId }) => operationId)

@@ -9,6 +9,7 @@ import { dbFor, sql } from '../support/database.ts'
 import { PageBrowser } from '../support/page-browser.ts'
 import { startServer } from '../support/process.ts'
 import { authorizePath, codeFor, makeClient, makeUser } from '../support/protocol.ts'
+import { hasServices } from '../support/services.ts'
 import { createAssertionSender, createProofSender, STORING_REQUESTS } from '../support/storing-requests.ts'
 
 /** A browser with an address: the server trusts one proxy. */
@@ -134,7 +135,7 @@ const countRefused = async (slugs: string[]): Promise<number> =>
     ),
   )
 
-describe('pending sign-ins', () => {
+describe.runIf(hasServices)('pending sign-ins', () => {
   test('of a network are bounded over all tenants, while another network signs in', async ({
     app,
     visited,
@@ -222,7 +223,7 @@ describe('pending sign-ins', () => {
   })
 })
 
-describe('a network that has used up its budget', () => {
+describe.runIf(hasServices)('a network that has used up its budget', () => {
   test.for(STORING_REQUESTS)(
     'stores nothing more by %s',
     async ([_what, budget, prepare], { app, visited, newIp, countRows }) => {
@@ -298,7 +299,7 @@ describe('a network that has used up its budget', () => {
   })
 })
 
-describe('the budget of a network', () => {
+describe.runIf(hasServices)('the budget of a network', () => {
   test('is not taken from by calls of the management API that name the network as that of a user', async ({
     rest,
     newIp,
@@ -315,7 +316,7 @@ describe('the budget of a network', () => {
   })
 })
 
-describe('rejected requests', () => {
+describe.runIf(hasServices)('rejected requests', () => {
   test('of a network are recorded up to its budget, counted beyond it, and answered alike', async ({
     app,
     newVisited,

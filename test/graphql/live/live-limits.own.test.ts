@@ -4,6 +4,7 @@ import { createUser } from '../../../src/users/users.ts'
 import { ctxFor, newTenant, ownTokenFor } from '../../support/actors.ts'
 import { test as base } from '../../support/fixtures.ts'
 import { makeSpa } from '../../support/people.ts'
+import { hasServices } from '../../support/services.ts'
 import { type EventReader, openEventStream } from '../../support/streams.ts'
 import { awaitVisible } from '../../support/subscriptions.ts'
 
@@ -62,7 +63,7 @@ const test = base
     return { ...opening, socket, frames, closed, send, init, find }
   })
 
-describe('live subscriptions', () => {
+describe.runIf(hasServices)('live subscriptions', () => {
   test('beyond the limit of a user are answered with 429 as an event stream, until one ends', async ({
     newUserToken,
     openStream,
@@ -139,7 +140,7 @@ describe('live subscriptions', () => {
   })
 })
 
-describe('WebSockets', () => {
+describe.runIf(hasServices)('WebSockets', () => {
   test('beyond the limit of a user are closed with 4420 and a reason', async ({
     newUserToken,
     openSocket,
