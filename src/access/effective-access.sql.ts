@@ -127,8 +127,8 @@ export async function selectClientAccess(
 }
 
 const SELECT_ROLE_HOLDERS = statement({ takes: { userIds: 'text[]' }, returns: { id: 'text' } })`
-  SELECT u."id" FROM unnest(:userIds) AS u("id")
-  WHERE EXISTS (${buildUserRolesSql('u."id"', EACH_ORGANIZATION)})`
+  SELECT u."id" FROM "User" u
+  WHERE u."tenantId" = :tenant AND u."id" = ANY (:userIds) AND EXISTS (${buildUserRolesSql('u."id"', EACH_ORGANIZATION)})`
 
 /** The users among these who hold a role at APIs, by a group and in an organization too. */
 export const selectRoleHolders = (db: Db, userIds: string[]): Promise<{ id: string }[]> =>
