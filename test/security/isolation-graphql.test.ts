@@ -10,8 +10,9 @@ import {
   UNKNOWN_IDS,
 } from '../support/isolation.ts'
 import { findRule, rootFields } from '../support/schema.ts'
+import { hasServices } from '../support/services.ts'
 
-describe('every GraphQL root field', () => {
+describe.runIf(hasServices)('every GraphQL root field', () => {
   const ownAccountFields = rootFields.filter(([, , field]) => findRule(field)?.account)
   /** Fields that also take a value of their own, such as an address to create: their results differ by it. */
   const TAKES_VALUES = /^(create|update|send|authenticate)/
@@ -94,7 +95,7 @@ describe('every GraphQL root field', () => {
   )
 })
 
-describe('Query.node', () => {
+describe.runIf(hasServices)('Query.node', () => {
   test('finds an id of each type at its own tenant only', async ({ gql, foreign, own }) => {
     const { userId, sessionId, clientId, credentialId, idpId, idpUserId } = foreign
     for (const id of [userId, sessionId, clientId, credentialId, idpId, idpUserId, foreign.tenant]) {

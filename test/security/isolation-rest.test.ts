@@ -5,6 +5,7 @@ import { restRoutes } from '../../src/server/rest-routes.ts'
 import { tokenFor } from '../support/actors.ts'
 import type { Answer } from '../support/app.ts'
 import { test as base, hashTables, type Ids, scopesWithout, UNKNOWN_IDS } from '../support/isolation.ts'
+import { hasServices } from '../support/services.ts'
 
 type Route = (typeof restRoutes)[number]
 
@@ -50,7 +51,7 @@ const test = base.extend(
 const toScopeMessage = ({ scope }: RestRoute): string =>
   SYSTEM_SCOPES.includes(scope) ? 'exists in tenant system only' : scope
 
-describe('every REST route', () => {
+describe.runIf(hasServices)('every REST route', () => {
   test.for(routes)(
     '%s rejects a missing, foreign or revoked token with 401',
     async ([, route], { call, own, foreign, narrowedToken, revokedTokens }) => {
