@@ -6,12 +6,13 @@ import { createPlatformCtx } from '../../src/context/context.ts'
 import { issuerOf } from '../../src/core/issuer.ts'
 import { getUserByEmail } from '../../src/users/users.ts'
 import { vestibule } from '../support/cli.ts'
+import { hasServices } from '../support/services.ts'
 import { test } from '../support/tenant-per-test.ts'
 
 /** Variables under which citty colors its output. */
 const COLORED = { NO_COLOR: '', TEST: '', CI: '', TERM: 'xterm' }
 
-describe('the groups of commands', () => {
+describe.runIf(hasServices)('the groups of commands', () => {
   test.for([
     ['user', 'users'],
     ['key', 'keys'],
@@ -49,7 +50,7 @@ describe('the groups of commands', () => {
   })
 })
 
-describe('vestibule user', () => {
+describe.runIf(hasServices)('vestibule user', () => {
   test('creates, shows and changes a user', async ({ tenant }) => {
     const run = (command: string, ...args: string[]) =>
       vestibule(['user', command, ...args, '--tenant', tenant, '--json'])

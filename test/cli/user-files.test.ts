@@ -6,6 +6,7 @@ import { createPlatformCtx } from '../../src/context/context.ts'
 import { getUserByEmail } from '../../src/users/users.ts'
 import { newTenant } from '../support/actors.ts'
 import { runNode, startVestibule, vestibule } from '../support/cli.ts'
+import { hasServices } from '../support/services.ts'
 import { test as base } from '../support/tenant-per-test.ts'
 import { toNdjson, userLine } from '../support/user-lines.ts'
 
@@ -38,7 +39,7 @@ const test = base
     return path
   })
 
-describe('vestibule user', () => {
+describe.runIf(hasServices)('vestibule user', () => {
   test('tries the lines of a CSV file, with the fields of its columns', async ({ tenant, writeLines }) => {
     const file = await writeLines('people.csv', 'Mail;Raum\nada@example.com;12\nnobody;13\n')
     expect(

@@ -11,6 +11,7 @@ import { deleteTenant } from '../../src/tenants/tenants.ts'
 import { databaseUrl } from '../support/connections.ts'
 import { inTransaction, sql } from '../support/database.ts'
 import { withConnection } from '../support/databases.ts'
+import { hasServices } from '../support/services.ts'
 import { recordStatements } from '../support/statements.ts'
 import { test as base } from '../support/tenant-per-test.ts'
 
@@ -26,7 +27,7 @@ const test = base
     return [...new Set(rows.map(({ cache, key }) => (key ? `${cache} ${key}` : cache)))].sort()
   })
 
-describe('changes of cached rows', () => {
+describe.runIf(hasServices)('changes of cached rows', () => {
   test('are recorded for clients and their secrets', async ({ tenant, rest, recordedBy }) => {
     let id = ''
     const ofClient = () => [`client ${id}`, 'declared-resources']

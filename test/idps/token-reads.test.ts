@@ -9,6 +9,7 @@ import type { Json } from '../support/json.ts'
 import { test as base, KEEPER_SCOPES } from '../support/kept-tokens.ts'
 import { answerJson } from '../support/provider-proofs.ts'
 import type { SignInProvider } from '../support/provider-sign-in.ts'
+import { hasServices } from '../support/services.ts'
 
 const FIELDS = 'userId idpId accessToken scopes expiresAt'
 const MUTATION = `mutation ($input: GetIdpUserTokensInput!) { result: getIdpUserTokens(input: $input) {
@@ -47,7 +48,7 @@ const test = base
 
 const NO_TOKENS = { status: 404, code: 'NOT_FOUND' }
 
-describe('getIdpUserTokens', () => {
+describe.runIf(hasServices)('getIdpUserTokens', () => {
   test('returns the access token on both surfaces, and never the refresh token', async ({
     person,
     keeper,
@@ -176,7 +177,7 @@ describe('getIdpUserTokens', () => {
   })
 })
 
-describe('an expired access token', () => {
+describe.runIf(hasServices)('an expired access token', () => {
   test('is refreshed at the provider, and the rotated refresh token is kept', async ({
     person,
     keeper,

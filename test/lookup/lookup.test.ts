@@ -15,6 +15,7 @@ import { logOf } from '../support/events.ts'
 import { test as base } from '../support/fixtures.ts'
 import { toFieldNames } from '../support/issues.ts'
 import type { Json } from '../support/json.ts'
+import { hasServices } from '../support/services.ts'
 import { countWarmStatements } from '../support/statements.ts'
 import { startUpstream } from '../support/upstream.ts'
 
@@ -165,7 +166,7 @@ function inLog(kind: string): Found {
 
 let hiddenId = ''
 
-describe('lookup', () => {
+describe.runIf(hasServices)('lookup', () => {
   test.for(TEXTS)(
     'finds %s on both surfaces',
     async ([, toText, { kind, matchedBy, type }], { fixture, find }) => {

@@ -8,6 +8,7 @@ import { seedTenant } from '../../tools/seed/tenant.ts'
 import { runNode } from '../support/cli.ts'
 import { test as base, openApp } from '../support/fixtures.ts'
 import type { Json } from '../support/json.ts'
+import { hasServices } from '../support/services.ts'
 import { collect } from '../support/user-lines.ts'
 
 vi.setConfig({ testTimeout: 120_000 })
@@ -29,7 +30,7 @@ const test = base.extend('seeded', { scope: 'file' }, async (): Promise<Ctx> => 
   return createSeedCtx('seeded')
 })
 
-describe('a seeded tenant', () => {
+describe.runIf(hasServices)('a seeded tenant', () => {
   test('is counted, searched, listed, exported and imported without a change', async ({ seeded }) => {
     const users = await collect(exportUsers(seeded))
     expect(users).toHaveLength(1500)
@@ -78,7 +79,7 @@ describe('a seeded tenant', () => {
   })
 })
 
-describe('npm run seed', () => {
+describe.runIf(hasServices)('npm run seed', () => {
   test('fills the tenant of --tenant', async ({ app: _ }) => {
     const run = await runSeed([
       '--users',

@@ -6,6 +6,7 @@ import { LANGUAGE_COOKIE } from '../../../src/languages/request-language.ts'
 import { test as base } from '../../support/connect-identity.ts'
 import { dbFor } from '../../support/database.ts'
 import { listenOnLoopback } from '../../support/loopback.ts'
+import { hasServices } from '../../support/services.ts'
 
 /** The deadline of a step at a provider, with the time of a busy machine. */
 const DEADLINE_MS = 9000
@@ -32,7 +33,7 @@ const test = base
     return newProvider({ issuer: `http://127.0.0.1:${port}` })
   })
 
-describe('connecting an account at a provider that does not cooperate', () => {
+describe.runIf(hasServices)('connecting an account at a provider that does not cooperate', () => {
   test('says within seconds, in the language of the user, that the provider does not respond, and stores nothing', async ({
     browser,
     silent,

@@ -11,6 +11,7 @@ import {
 import { PageBrowser } from '../../support/page-browser.ts'
 import { freePort, operatorToken, type ServerProcess, startServer } from '../../support/process.ts'
 import { answerIn, authorizePath, REDIRECT_URI, VERIFIER } from '../../support/protocol.ts'
+import { hasServices } from '../../support/services.ts'
 
 const usesPostgres = Boolean(process.env.DATABASE_URL)
 /** A delivery that a process has claimed is not claimed by another one for this long. */
@@ -126,7 +127,7 @@ afterAll(async () => {
   await receiver.close()
 })
 
-describe('a queued logout token', { timeout: 120_000 }, () => {
+describe.runIf(hasServices)('a queued logout token', { timeout: 120_000 }, () => {
   test.runIf(usesPostgres)('is delivered by any of the processes', async () => {
     const people = await Promise.all(
       SHARED.map((path, index) =>

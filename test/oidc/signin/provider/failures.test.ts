@@ -1,6 +1,7 @@
 import { describe, expect } from 'vitest'
 import { consumeLimit, RATE_LIMITS } from '../../../../src/coordination/rate-limits.ts'
 import { test as base } from '../../../support/provider-sign-in.ts'
+import { hasServices } from '../../../support/services.ts'
 
 const REJECTED = 'did not work. Try again, or choose another way.'
 const UNAVAILABLE = 'does not respond. Try again later, or choose another way.'
@@ -37,7 +38,7 @@ const test = base
 
 const now = () => Math.floor(Date.now() / 1000)
 
-describe('a sign-in at an identity provider that fails', () => {
+describe.runIf(hasServices)('a sign-in at an identity provider that fails', () => {
   const answers = {
     canceled: [
       { error: 'access_denied' },

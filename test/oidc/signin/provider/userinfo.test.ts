@@ -6,6 +6,7 @@ import {
   type ProviderAnswer,
   usualClaims,
 } from '../../../support/provider-habits.ts'
+import { hasServices } from '../../../support/services.ts'
 
 const VERIFIED = { email: 'in-token@upstream.example', email_verified: true }
 
@@ -24,7 +25,7 @@ const test = base
     }
   })
 
-describe('the userinfo endpoint at a sign-in', () => {
+describe.runIf(hasServices)('the userinfo endpoint at a sign-in', () => {
   const complete = { ...VERIFIED, name: 'Ada', nick: 'countess' }
 
   test('is not asked when the ID token has all claims that are used', async ({ enter }) => {
@@ -112,7 +113,7 @@ describe('the userinfo endpoint at a sign-in', () => {
   })
 })
 
-describe('the token endpoint at a sign-in', () => {
+describe.runIf(hasServices)('the token endpoint at a sign-in', () => {
   const answers: Record<string, (members: Record<string, unknown>) => ProviderAnswer> = {
     'a form': (members) => ({
       type: 'application/x-www-form-urlencoded; charset=utf-8',
