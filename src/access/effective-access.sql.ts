@@ -47,8 +47,8 @@ const buildClientRolesSql = (clientId: string): string => `
 
 /**
  * The one computation of effective roles and permissions, as a query of one jsonb (EffectiveAccess). `held` are rows with
- * `"roleId"`, each of them maybe several times. `identifiers` is SQL of a text[]: the APIs that permissions are of, and
- * among whose roles those are that have permissions. Aliases end with an underscore, so that they do not
+ * `"roleId"`, each of them maybe several times. `identifiers` is SQL of a text[]: the APIs that the permissions are of.
+ * A role that permits nothing at them is not named: another API may use its name. Aliases end with an underscore, so that they do not
  * hide those of the statement around it.
  */
 const buildAccessQuery = (held: string, identifiers: string): string => `
@@ -64,7 +64,6 @@ const buildAccessQuery = (held: string, identifiers: string): string => `
   ), access_named AS MATERIALIZED (
     SELECT r_."name", r_."isInOrganization" FROM access_role r_
     WHERE r_."id" IN (SELECT g_."id" FROM access_given g_)
-      OR NOT EXISTS (SELECT FROM "AppRolePermission" p_ WHERE p_."tenantId" = :tenant AND p_."roleId" = r_."id")
   )
   SELECT jsonb_build_object(
     'roles', (SELECT coalesce(jsonb_agg(n_."name" ORDER BY n_."name"), '[]') FROM access_named n_),
@@ -80,7 +79,7 @@ const buildAccessQuery = (held: string, identifiers: string): string => `
 
 /**
  * What a user may do at APIs, as a jsonb expression (EffectiveAccess) for the statement of a hot path: the permissions at
- * the APIs with these identifiers, and the roles that give one of them or that have none, in the tenant and in an organization.
+ * the APIs with these identifiers, and the roles that give one of them, in the tenant and in an organization.
  * Without identifiers PostgreSQL computes nothing, and the expression is null. The arguments are SQL of a text, a text[]
  * and a text, whose aliases do not end with an underscore.
  */
