@@ -15,31 +15,25 @@ const LOCK_CLIENT = declareRowLock('Client', ['id', 'appType'])
 const LOCK_MEMBERSHIP = declareRowLock('Membership', ['id', 'userId', 'organizationId'])
 const LOCK_GROUP = declareRowLock('Group', ['id', 'organizationId'])
 
-type Held = { id: string; role: AppRole }
 type Change = { appRoleIds: string[]; detail: { added: string; removed: string } }
 
 /** What holds roles, and where they are stored. */
 type Holder = {
   isId: (id: string) => boolean
   words: string
-  /** Reads the roles of holders, by name. */
-  read: (db: Db, ids: string[]) => Promise<Held[]>
+  read: (db: Db, ids: string[]) => Promise<{ id: string; roleId: string }[]>
   /** Locks a holder; null when it does not exist. The roles must be for `kind`, and `toEvent` records their change. */
   lock: (tx: Tx, id: string) => Promise<{ kind: AppRoleHolder; toEvent: (change: Change) => NewEvent } | null>
   add: (tx: Tx, id: string, roleIds: string[]) => Promise<unknown>
   remove: (tx: Tx, id: string, roleIds: string[]) => Promise<unknown>
 }
 
-const ROLE = { role: { include: WITH_PERMISSIONS } }
-const BY_NAME = { role: { name: 'asc' } } as const
-
 const USER: Holder = {
   isId: (id) => readIdPrefix(id) === 'user',
   words: 'user',
   read: async ({ prisma, tenant: tenantId }, ids) => {
-    const where = { tenantId, userId: { in: ids } }
-    const rows = await prisma.userAppRole.findMany({ where, include: ROLE, orderBy: BY_NAME })
-    return rows.map(({ userId: id, role }) => ({ id, role }))
+    const rows = await prisma.userAppRole.findMany({ where: { tenantId, userId: { in: ids } } })
+    return rows.map(({ userId: id, roleId }) => ({ id, roleId }))
   },
   lock: async (tx, userId) =>
     (await tx.one(LOCK_USER, { id: userId })) && {
@@ -57,9 +51,8 @@ const CLIENT: Holder = {
   isId: isClientId,
   words: 'client',
   read: async ({ prisma, tenant: tenantId }, ids) => {
-    const where = { tenantId, clientId: { in: ids } }
-    const rows = await prisma.clientAppRole.findMany({ where, include: ROLE, orderBy: BY_NAME })
-    return rows.map(({ clientId: id, role }) => ({ id, role }))
+    const rows = await prisma.clientAppRole.findMany({ where: { tenantId, clientId: { in: ids } } })
+    return rows.map(({ clientId: id, roleId }) => ({ id, roleId }))
   },
   lock: async (tx, clientId) => {
     const client = await tx.one(LOCK_CLIENT, { id: clientId })
@@ -82,9 +75,8 @@ const MEMBERSHIP: Holder = {
   isId: (id) => readIdPrefix(id) === 'membership',
   words: 'membership',
   read: async ({ prisma, tenant: tenantId }, ids) => {
-    const where = { tenantId, membershipId: { in: ids } }
-    const rows = await prisma.membershipAppRole.findMany({ where, include: ROLE, orderBy: BY_NAME })
-    return rows.map(({ membershipId: id, role }) => ({ id, role }))
+    const rows = await prisma.membershipAppRole.findMany({ where: { tenantId, membershipId: { in: ids } } })
+    return rows.map(({ membershipId: id, roleId }) => ({ id, roleId }))
   },
   lock: async (tx, membershipId) => {
     const membership = await tx.one(LOCK_MEMBERSHIP, { id: membershipId })
@@ -113,9 +105,8 @@ const GROUP: Holder = {
   isId: (id) => readIdPrefix(id) === 'group',
   words: 'group',
   read: async ({ prisma, tenant: tenantId }, ids) => {
-    const where = { tenantId, groupId: { in: ids } }
-    const rows = await prisma.groupAppRole.findMany({ where, include: ROLE, orderBy: BY_NAME })
-    return rows.map(({ groupId: id, role }) => ({ id, role }))
+    const rows = await prisma.groupAppRole.findMany({ where: { tenantId, groupId: { in: ids } } })
+    return rows.map(({ groupId: id, roleId }) => ({ id, roleId }))
   },
   lock: async (tx, groupId) => {
     const group = await tx.one(LOCK_GROUP, { id: groupId })
@@ -155,8 +146,29 @@ const toNames = (roles: readonly AppRole[], ids: readonly string[]): string =>
     .map(({ name }) => name)
     .join(' ')
 
-const readOne = async ({ read }: Holder, db: Db, id: string): Promise<AppRole[]> =>
-  (await read(db, [id])).map(({ role }) => role)
+/** Reads the roles of holders, each with its roles by name. A role that several hold is read once. Those without roles are missing. */
+async function readRoles(
+  { read }: Holder,
+  db: Db,
+  ids: string[],
+): Promise<{ id: string; appRoles: AppRole[] }[]> {
+  const held = await read(db, ids)
+  const where = { tenantId: db.tenant, id: { in: [...new Set(held.map(({ roleId }) => roleId))] } }
+  const roles = await db.prisma.appRole.findMany({
+    where,
+    include: WITH_PERMISSIONS,
+    orderBy: { name: 'asc' },
+  })
+  const byHolder = new Map<string, Set<string>>(held.map(({ id }) => [id, new Set()]))
+  for (const { id, roleId } of held) byHolder.get(id)?.add(roleId)
+  return [...byHolder].map(([id, roleIds]) => ({
+    id,
+    appRoles: roles.filter((role) => roleIds.has(role.id)),
+  }))
+}
+
+const readOne = async (holder: Holder, db: Db, id: string): Promise<AppRole[]> =>
+  (await readRoles(holder, db, [id]))[0]?.appRoles ?? []
 
 /**
  * Gives exactly these roles, besides those that groups give. Roles that are held already change nothing. Throws NotFound,
@@ -215,12 +227,8 @@ export const getGroupAppRoles = createGetter(GROUP, ({ prisma, tenant: tenantId 
   prisma.group.count({ where: { tenantId, id } }),
 )
 
-/** Reads the roles of holders for a loader. Those without roles are missing. */
-const createReader = (holder: Holder) => async (db: Db, ids: string[]) => {
-  const byHolder = new Map<string, AppRole[]>()
-  for (const { id, role } of await holder.read(db, ids)) byHolder.set(id, [...(byHolder.get(id) ?? []), role])
-  return [...byHolder].map(([id, appRoles]) => ({ id, appRoles }))
-}
+/** For a loader. */
+const createReader = (holder: Holder) => (db: Db, ids: string[]) => readRoles(holder, db, ids)
 
 export const findUserAppRoles = createReader(USER)
 export const findClientAppRoles = createReader(CLIENT)

@@ -10,10 +10,15 @@ import { createPlatformCtx } from '../../src/context/context.ts'
 import { statement, typed } from '../../src/database/statement.ts'
 import { createApi } from '../../src/permissions/apis.ts'
 import { createAppRole } from '../../src/permissions/app-roles.ts'
-import { setClientAppRoles, setUserAppRoles } from '../../src/permissions/role-assignments.ts'
+import {
+  findUserAppRoles,
+  setClientAppRoles,
+  setUserAppRoles,
+} from '../../src/permissions/role-assignments.ts'
 import { createUser } from '../../src/users/users.ts'
 import { newTenant, TENANT_SCOPES, tokenFor } from '../support/actors.ts'
 import { makeClient } from '../support/protocol.ts'
+import { countStatements } from '../support/statements.ts'
 import { test as base } from '../support/tenant-per-test.ts'
 
 const SHOP = 'https://api.shop.example'
@@ -150,7 +155,7 @@ describe('the roles that a user holds', () => {
 })
 
 describe('the effective access', () => {
-  test('of a user has the permissions at the APIs, and the roles that matter there', async ({
+  test('of a user has the permissions at the APIs, and the roles that permit something there', async ({
     shop: { ctx, clerk, keeper, guest, user },
   }) => {
     expect(await selectUserAccess(ctx.db, user.id, [SHOP])).toEqual({
@@ -160,11 +165,11 @@ describe('the effective access', () => {
     })
     await setUserAppRoles(ctx, user.id, { appRoleIds: [clerk.id, keeper.id, guest.id] })
     expect(await selectUserAccess(ctx.db, user.id, [SHOP, 'urn:unknown'])).toMatchObject({
-      roles: ['clerk', 'guest'],
+      roles: ['clerk'],
       permissions: { [SHOP]: ['read', 'write'] },
     })
     expect(await selectUserAccess(ctx.db, user.id, [SHOP, STOCK])).toMatchObject({
-      roles: ['clerk', 'guest', 'keeper'],
+      roles: ['clerk', 'keeper'],
       permissions: { [SHOP]: ['read', 'write'], [STOCK]: ['read', 'write'] },
     })
     expect(await selectUserAccess(ctx.db, user.id, [])).toEqual({
@@ -172,6 +177,24 @@ describe('the effective access', () => {
       organizationRoles: [],
       permissions: {},
     })
+  })
+
+  test('is read once for a role that several hold', async ({
+    app,
+    tenant,
+    shop: { ctx, clerk, keeper, user },
+  }) => {
+    const other = await createUser(ctx, { name: 'Bea' })
+    for (const { id } of [user, other]) await setUserAppRoles(ctx, id, { appRoleIds: [keeper.id, clerk.id] })
+    const found = await findUserAppRoles(ctx.db, [user.id, other.id])
+    expect(found.map(({ appRoles }) => appRoles.map(({ name }) => name))).toEqual([
+      ['clerk', 'keeper'],
+      ['clerk', 'keeper'],
+    ])
+    expect(found[0]?.appRoles[0]).toBe(found[1]?.appRoles[0])
+    const token = await tokenFor(tenant, ['users:read', 'roles:read'])
+    const document = '{ users(first: 50) { nodes { appRoles { name permissions { name } } } } }'
+    expect(await countStatements(() => app.gql(tenant, token, document))).toBeLessThanOrEqual(5)
   })
 
   test('is a part of another statement, which computes nothing without identifiers', async ({
