@@ -95,16 +95,17 @@ export function addNodeSelection<Query extends object>(
     : selected
 }
 
-/** Creates the page of a nested list from the rows of its query. */
+/** Creates the page of a nested list from the rows of its query. `readId` reads the id by which the query is ordered. */
 export const toNestedPage = <Row extends { id: string }>(
   args: PageArgs,
   context: GraphQLContext,
   list: string,
   rows: Row[],
   countAll: () => Promise<number>,
+  readId = (row: Row): string => row.id,
 ): Page<Row> =>
   toPage(parseNestedPaging(args, context, list), rows, {
     name: toNestedListName(context.ctx.tenant, list),
-    toKey: (row) => ({ value: null, id: row.id }),
+    toKey: (row) => ({ value: null, id: readId(row) }),
     countAll,
   })

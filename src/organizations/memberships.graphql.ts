@@ -7,11 +7,10 @@ import { addNodeSelection, buildNestedQuery, toNestedPage } from '../graphql/nod
 import { UserRef } from '../graphql/object-refs.ts'
 import { buildObjectFields } from '../graphql/shape-fields.ts'
 import { defineResource } from '../operations/resource.ts'
-import { DEFAULT_PAGE_SIZE } from '../schema/page.ts'
 import { findDescription } from '../schema/schema-descriptions.ts'
 import { MembershipShape } from './memberships.fields.ts'
-import { countMembers, countMemberships, listUserOrganizations } from './memberships.ts'
-import { ORGANIZATION, OrganizationRef } from './organizations.graphql.ts'
+import { countMembers, countMemberships } from './memberships.ts'
+import { type FoundOrganization, ORGANIZATION, OrganizationRef } from './organizations.graphql.ts'
 
 export const MembershipRef = builder.prismaObject('Membership', {
   ...withScopeOrOwner(
@@ -107,10 +106,28 @@ builder.prismaObjectField('User', 'organizations', (t) =>
     ),
     ...nestedConnectionField(ORGANIZATION.getConnection() as ConnectionOf<Organization>),
     args: NESTED_PAGE_ARGS,
-    select: { id: true },
-    resolve: async ({ id }, { first, after }, { ctx }) => {
-      const page = await listUserOrganizations(ctx, id, { first: first ?? DEFAULT_PAGE_SIZE, after })
-      return { ...page, rows: page.rows.map((row) => ({ ...row, memberId: id })) }
+    select: (args, context) => ({
+      id: true,
+      memberships: {
+        ...buildNestedQuery(args, context, 'User.organizations', {}),
+        select: { id: true, organizationId: true },
+      },
+    }),
+    resolve: async ({ id: memberId, memberships }, args, context) => {
+      const found = await Promise.all(
+        memberships.map(async ({ id: membershipId, organizationId }): Promise<FoundOrganization | null> => {
+          const organization = await context.loaders.organization.load(organizationId)
+          return organization && { ...organization, memberId, membershipId }
+        }),
+      )
+      return toNestedPage(
+        args,
+        context,
+        'User.organizations',
+        found.filter((row) => row !== null),
+        () => countMemberships(context.ctx, memberId),
+        ({ membershipId = '' }) => membershipId,
+      )
     },
   }),
 )

@@ -1,6 +1,7 @@
 import type { Ctx } from '../context/context.ts'
 import { newId, readIdPrefix } from '../core/crypto.ts'
 import { Conflict, NotFound } from '../core/errors.ts'
+import { toAppError } from '../core/to-app-error.ts'
 import type { Db } from '../database/handle.ts'
 import { buildPageQuery, listInOrder } from '../database/page-query.ts'
 import { createEvent } from '../events/create-event.ts'
@@ -10,7 +11,7 @@ import type { JoinWay } from '../model/join-ways.ts'
 import { parseInput } from '../schema/input-shapes.ts'
 import { type Page, type PageArgs, parsePaging, toPage } from '../schema/page.ts'
 import { MembershipCreate } from './memberships.fields.ts'
-import { requireOrganizationId } from './organizations.ts'
+import { getOrganization, requireOrganizationId } from './organizations.ts'
 
 type NewMembership = { organizationId: string; userId: string; joinedVia: JoinWay; addedBy?: string | null }
 
@@ -59,14 +60,14 @@ export async function createMembership(
 ): Promise<Membership> {
   requireOrganizationId(organizationId)
   const { userId } = parseInput(MembershipCreate, input)
-  const membership = await ctx.db.transaction((tx) =>
-    addMember(tx, ctx, {
-      organizationId,
-      userId,
-      joinedVia: 'administrator',
-      addedBy: getCallerId(ctx),
-    }),
-  )
+  const addedBy = getCallerId(ctx)
+  const membership = await ctx.db
+    .transaction((tx) => addMember(tx, ctx, { organizationId, userId, joinedVia: 'administrator', addedBy }))
+    .catch(async (error: unknown) => {
+      if (!(toAppError(error) instanceof NotFound)) throw error
+      await getOrganization(ctx, organizationId)
+      throw new NotFound('user', [{ field: 'userId', description: 'is not a user of this tenant' }])
+    })
   if (!membership) throw new Conflict([{ field: 'userId', description: 'is a member already' }])
   return membership
 }

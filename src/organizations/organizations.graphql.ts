@@ -12,8 +12,8 @@ import { getOrganizationBySlug, toOrganizationListName } from './organizations.t
 /** The fields that a member may not read of the own organization. */
 const MANAGED = ['metadata', 'externalId']
 
-/** An organization, and the user whose membership led to it. */
-export type FoundOrganization = Organization & { memberId?: string }
+/** An organization, and the user and the membership that led to it. */
+export type FoundOrganization = Organization & { memberId?: string; membershipId?: string }
 
 export const OrganizationRef = builder.prismaObject('Organization', {
   ...withScopeOrOwner(

@@ -1,4 +1,5 @@
 import { describe, expect } from 'vitest'
+import { newId } from '../../src/core/crypto.ts'
 import { toAppError } from '../../src/core/to-app-error.ts'
 import {
   createMembership,
@@ -13,6 +14,7 @@ import {
 } from '../../src/organizations/organizations.ts'
 import { test as base } from '../support/account.ts'
 import { logOf } from '../support/events.ts'
+import { leastStatements } from '../support/statements.ts'
 
 /** The error that the caller sees. */
 const asCaller = (made: Promise<unknown>) =>
@@ -69,6 +71,49 @@ describe('a membership', () => {
     const results = await Promise.allSettled([1, 2, 3].map(() => createMembership(ctx, id, { userId })))
     expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
     expect((await listMembers(ctx, id, {})).rows).toHaveLength(1)
+  })
+
+  test('names the user who does not exist, and no user without the organization', async ({
+    ctx,
+    newOrganization,
+    newPerson,
+  }) => {
+    const { id } = await newOrganization()
+    await expect(createMembership(ctx, id, { userId: newId('user') })).rejects.toMatchObject({
+      code: 'NOT_FOUND',
+      fields: [{ field: 'userId', description: 'is not a user of this tenant' }],
+    })
+    const person = await newPerson()
+    await expect(createMembership(ctx, newId('organization'), { userId: person.id })).rejects.toMatchObject({
+      code: 'NOT_FOUND',
+      message: 'No such organization.',
+    })
+  })
+
+  test('leads to the organizations of many users, page by page, in few statements', async ({
+    ctx,
+    gql,
+    newOrganization,
+    newPerson,
+  }) => {
+    const organizations = [await newOrganization(), await newOrganization()]
+    const people = [await newPerson(), await newPerson(), await newPerson()]
+    for (const { id: userId } of people)
+      for (const { id } of organizations) await createMembership(ctx, id, { userId })
+    const document = `query ($ids: [ID!]!, $after: String) { nodes(ids: $ids) { ... on User {
+      organizations(first: 1, after: $after) { totalSize nodes { slug } pageInfo { endCursor hasNextPage } } } } }`
+    const read = async (ids: string[], after: string | null = null) =>
+      (await gql(document, { ids, after })).body.data.nodes.map(
+        ({ organizations: page }: { organizations: object }) => page,
+      )
+    const [first] = await read([people[0]?.id ?? ''])
+    expect(first).toMatchObject({ totalSize: 2, nodes: [{ slug: organizations[0]?.slug }] })
+    expect(await read([people[0]?.id ?? ''], first.pageInfo.endCursor)).toMatchObject([
+      { nodes: [{ slug: organizations[1]?.slug }], pageInfo: { hasNextPage: false } },
+    ])
+    const list = `query ($first: Int!) { users(first: $first) { nodes { organizations { nodes { slug } } } } }`
+    const count = (first: number) => leastStatements(() => gql(list, { first }))
+    expect(await count(50)).toBe(await count(1))
   })
 
   test('ends with the organization, and no user joins meanwhile', async ({
