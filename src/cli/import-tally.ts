@@ -1,5 +1,5 @@
 import type { ImportSummary } from '../users/transfer/import.ts'
-import type { LineResult } from '../users/transfer/import-batch.ts'
+import type { LineResult } from '../users/transfer/import-lines.ts'
 
 /** How many rejected lines are reported individually. */
 const MAX_REPORTED_LINES = 20

@@ -12,7 +12,7 @@ import {
 } from './csv-columns.ts'
 import { CsvHeaderInput, CsvOptions, CsvPartInput, MAX_CSV_LINES, MAX_PART_LINES } from './import.fields.ts'
 import { type ImportSummary, importSource, type SeenKeys, type SourceLine } from './import.ts'
-import type { LineResult } from './import-batch.ts'
+import type { LineResult } from './import-lines.ts'
 
 /** Maximum length of a record. One that is longer lacks a quotation mark. */
 const MAX_RECORD_CHARS = 262_144

@@ -12,14 +12,14 @@ import { parseInput } from '../../schema/input-shapes.ts'
 import { toUserColumns } from '../user-body.ts'
 import { splitResponseOnly } from '../users.fields.ts'
 import { ImportOptions, MATCH_BY, type MatchBy, UserLine } from './import.fields.ts'
+import { writeBatch } from './import-batch.ts'
 import {
   type CheckedLine,
   KEY_COLUMNS,
   type KeyColumn,
   type LineResult,
   toLineError,
-  writeBatch,
-} from './import-batch.ts'
+} from './import-lines.ts'
 
 /** Maximum length of a line: two metadata objects of 64 KB, which escaping makes longer. */
 const MAX_LINE_BYTES = 262_144
