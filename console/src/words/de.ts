@@ -516,7 +516,7 @@ export const DE: Words = {
   '{email} is invited by a mail.': '{email} wird per E-Mail eingeladen.',
   'No user has this address.': 'Kein Benutzer hat diese Adresse.',
   'Add a member by e-mail address': 'Mitglied über die E-Mail-Adresse hinzufügen',
-  'Who is no user yet is invited by a mail.': 'Wer noch kein Benutzer ist, wird per E-Mail eingeladen.',
+  'New people are invited by a mail.': 'Neue Personen werden per E-Mail eingeladen.',
   'Add member': 'Mitglied hinzufügen',
   'Invite people': 'Personen einladen',
   '{count} invitations': { one: '{count} Einladung', other: '{count} Einladungen' },

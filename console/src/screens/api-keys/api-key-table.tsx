@@ -4,20 +4,12 @@ import type { apiKeyTable_apiKey$key } from '../../generated/apiKeyTable_apiKey.
 import type { apiKeyTableRevokeMutation } from '../../generated/apiKeyTableRevokeMutation.graphql.ts'
 import type { apiKeyTableRotateMutation } from '../../generated/apiKeyTableRotateMutation.graphql.ts'
 import { ConfirmedButton, Dialog } from '../../parts/dialog.tsx'
-import { Field } from '../../parts/form.tsx'
 import { useProblemMutation } from '../../parts/mutation.ts'
+import { OverlapField, STANDARD_OVERLAP_SECONDS } from '../../parts/overlap-field.tsx'
 import { Time } from '../../parts/time.tsx'
 import { useMay } from '../../shell/viewer-scopes.ts'
 import { t } from '../../words/words.ts'
 import { ShownKey } from './new-api-key.tsx'
-
-const OVERLAPS = [
-  [86_400, t('A day')],
-  [3600, t('An hour')],
-  [604_800, t('A week')],
-  [2_592_000, t('30 days')],
-  [0, t('Not at all: it stops working at once')],
-] as const
 
 /** API keys, without the keys themselves. */
 export const ApiKeyTable = ({
@@ -65,7 +57,7 @@ function ApiKeyRow({ apiKey, onChange }: { apiKey: apiKeyTable_apiKey$key; onCha
     apiKey,
   )
   const mayWrite = useMay('api_keys:write')
-  const [overlapSeconds, setOverlapSeconds] = useState<number>(OVERLAPS[0][0])
+  const [overlapSeconds, setOverlapSeconds] = useState(STANDARD_OVERLAP_SECONDS)
   const [key, setKey] = useState<string | null>(null)
   const rotate = useProblemMutation<apiKeyTableRotateMutation>(graphql`
     mutation apiKeyTableRotateMutation($apiKeyId: ID!, $overlapSeconds: Int) {
@@ -119,21 +111,11 @@ function ApiKeyRow({ apiKey, onChange }: { apiKey: apiKeyTable_apiKey$key; onCha
               label={t('Rotate')}
               title={t('Rotate {name}', { name })}
               consequence={
-                <Field label={t('The present key works for')} name="overlapSeconds">
-                  {(props) => (
-                    <select
-                      {...props}
-                      value={overlapSeconds}
-                      onChange={({ target }) => setOverlapSeconds(Number(target.value))}
-                    >
-                      {OVERLAPS.map(([seconds, label]) => (
-                        <option key={seconds} value={seconds}>
-                          {label}
-                        </option>
-                      ))}
-                    </select>
-                  )}
-                </Field>
+                <OverlapField
+                  label={t('The present key works for')}
+                  value={overlapSeconds}
+                  onChange={setOverlapSeconds}
+                />
               }
               isRunning={rotate.isRunning}
               problem={rotate.problem}

@@ -2,19 +2,11 @@ import { useState } from 'react'
 import { graphql } from 'react-relay/hooks'
 import type { applicationSecretsMutation } from '../../generated/applicationSecretsMutation.graphql.ts'
 import { ConfirmedButton } from '../../parts/dialog.tsx'
-import { Field } from '../../parts/form.tsx'
 import { useProblemMutation } from '../../parts/mutation.ts'
+import { OverlapField, STANDARD_OVERLAP_SECONDS } from '../../parts/overlap-field.tsx'
 import { useMay } from '../../shell/viewer-scopes.ts'
 import { language, t } from '../../words/words.ts'
 import { NewSecret } from './new-secret.tsx'
-
-const OVERLAPS = [
-  [86_400, t('A day')],
-  [3600, t('An hour')],
-  [604_800, t('A week')],
-  [2_592_000, t('30 days')],
-  [0, t('Not at all: it stops working at once')],
-] as const
 
 const absolute = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short' })
 
@@ -23,7 +15,7 @@ type Rotated = { secret: string; previousSecretExpiresAt: string | null }
 /** The secret of an application, which is replaced while the former one still works. */
 export function ApplicationSecrets({ clientId, name }: { clientId: string; name: string }) {
   const mayWrite = useMay('clients:write')
-  const [overlapSeconds, setOverlapSeconds] = useState<number>(OVERLAPS[0][0])
+  const [overlapSeconds, setOverlapSeconds] = useState(STANDARD_OVERLAP_SECONDS)
   const [rotated, setRotated] = useState<Rotated | null>(null)
   const rotate = useProblemMutation<applicationSecretsMutation>(graphql`
     mutation applicationSecretsMutation($clientId: ID!, $overlapSeconds: Int) {
@@ -64,21 +56,11 @@ export function ApplicationSecrets({ clientId, name }: { clientId: string; name:
             label={t('Rotate the secret')}
             title={t('Rotate the secret of {name}', { name })}
             consequence={
-              <Field label={t('The present secret works for')} name="overlapSeconds">
-                {(props) => (
-                  <select
-                    {...props}
-                    value={overlapSeconds}
-                    onChange={({ target }) => setOverlapSeconds(Number(target.value))}
-                  >
-                    {OVERLAPS.map(([seconds, label]) => (
-                      <option key={seconds} value={seconds}>
-                        {label}
-                      </option>
-                    ))}
-                  </select>
-                )}
-              </Field>
+              <OverlapField
+                label={t('The present secret works for')}
+                value={overlapSeconds}
+                onChange={setOverlapSeconds}
+              />
             }
             isRunning={rotate.isRunning}
             problem={rotate.problem}

@@ -192,7 +192,7 @@ function AddMember({ organizationId, onAdded }: { organizationId: string; onAdde
       <Field
         label={t('Add a member by e-mail address')}
         name="email"
-        hint={mayInvite ? t('Who is no user yet is invited by a mail.') : undefined}
+        hint={mayInvite ? t('New people are invited by a mail.') : undefined}
         problem={problem}
       >
         {(props) => (
