@@ -5,8 +5,8 @@ import { selectRoleHolders } from './effective-access.sql.ts'
 import { requireNoEscalation } from './require-scope.ts'
 
 /**
- * The users among these whose roles at APIs the caller may not give: whoever controls their addresses or sign-in methods
- * has these roles. One statement for a caller without `roles:write`, none otherwise.
+ * The users among these whose roles at APIs the caller may not give. Control of their addresses or sign-in methods would give
+ * the caller these roles. One statement for a caller without `roles:write`, none otherwise.
  */
 export const findRoleHolders = async (db: Db, ctx: Ctx, userIds: string[]): Promise<ReadonlySet<string>> =>
   ctx.actor.kind === 'platform' || ctx.scopes.has('roles:write') || userIds.length === 0

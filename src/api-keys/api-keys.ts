@@ -183,8 +183,7 @@ async function lockKey(tx: Tx, id: string): Promise<LockedKey | null> {
 
 /**
  * Changes a key whose row is locked. Throws NotFound, also for the key of another user where `ownerId` names one, and
- * Forbidden for a key whose scopes the caller lacks, or whose user the caller does not control: whoever controls a key has
- * what it permits.
+ * Forbidden for a key whose scopes the caller lacks, or whose user the caller does not control.
  */
 const changeKey = <Result>(
   ctx: Ctx,

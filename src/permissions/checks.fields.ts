@@ -72,7 +72,7 @@ const REASON = defineEnum('PermissionReason', 'Why a check is answered so.', {
   'no-user': 'There is no such user.',
   locked: 'The user is locked.',
   'no-permission': 'No API with this identifier has such a permission.',
-  'no-member': 'The user is no member of the organization.',
+  'no-member': 'The user does not belong to the organization.',
   'no-role': 'The user has no role that gives it.',
 })
 export type PermissionReason = (typeof REASON.values)[number]
