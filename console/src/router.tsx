@@ -52,6 +52,12 @@ const importUsers = createRoute({
   component: lazyRouteComponent(() => import('./screens/users/import-screen.tsx'), 'ImportScreen'),
 })
 
+const jobs = createRoute({
+  getParentRoute: () => root,
+  path: '/users/jobs',
+  component: lazyRouteComponent(() => import('./screens/jobs/jobs-screen.tsx'), 'JobsScreen'),
+})
+
 const invitations = createRoute({
   getParentRoute: () => root,
   path: '/invitations',
@@ -203,6 +209,7 @@ export const router = createRouter({
     users,
     newUser,
     importUsers,
+    jobs,
     user,
     sessions,
     invitations,

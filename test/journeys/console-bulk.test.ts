@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect } from 'vitest'
+import { bulkUpdateUsers } from '../../src/bulk/bulk-jobs.ts'
+import { registerTrustedDocuments } from '../../src/clients/documents/trusted-documents.ts'
 import { startBulkJobs } from '../../src/jobs/bulk-jobs.ts'
 import { getUserByEmail } from '../../src/users/users.ts'
 import { noBrowser } from '../support/browser.ts'
@@ -18,7 +20,7 @@ FILE[650] = FILE[3] as string
 FILE[651] = `imported651@example.com;${'x'.repeat(1001)};`
 
 describe.skipIf(noBrowser)('the console', () => {
-  test('imports the valid lines of a spreadsheet, deletes many users, and revokes all access of a client', async ({
+  test('imports the valid lines of a spreadsheet, changes many users, lists the jobs, and revokes the access of a client', async ({
     app,
     acme,
     ctx,
@@ -63,6 +65,25 @@ describe.skipIf(noBrowser)('the console', () => {
     await page.keyboard.press('Enter')
     await page.getByText('Done for 1.').waitFor()
     await expect(getUserByEmail(ctx, 'imported70@example.com')).rejects.toMatchObject({ code: 'NOT_FOUND' })
+    await page.keyboard.press('Escape')
+    await page.getByRole('searchbox').fill('imported71@')
+    await page.getByText('imported71@example.com').first().waitFor()
+    await page.getByText('1 user', { exact: true }).waitFor()
+    await page.getByRole('checkbox', { name: 'All that match' }).click()
+    await page.getByRole('button', { name: 'Add roles' }).click()
+    expect(await dialog.getByRole('button', { name: 'Add roles' }).isDisabled()).toBe(true)
+    await dialog.getByRole('checkbox', { name: 'auditor' }).check()
+    await dialog.getByRole('button', { name: 'Add roles' }).click()
+    await page.getByText('Done for 1.').waitFor()
+    expect((await getUserByEmail(ctx, 'imported71@example.com')).roles).toEqual(['auditor'])
+    await page.keyboard.press('Escape')
+    await page.getByRole('link', { name: 'Jobs' }).click()
+    expect(await page.locator('.card h2').first().textContent()).toBe('Add roles auditor')
+    await page.getByText('Done for 1.').nth(1).waitFor()
+    await assertAccessible(page, '/users/jobs')
+    const { id } = await getUserByEmail(ctx, 'imported72@example.com')
+    await bulkUpdateUsers(ctx, { action: 'lock', userIds: [id] })
+    await page.getByRole('heading', { name: 'Lock' }).waitFor()
     await page.goto(`${page.url().split('/console')[0]}/console/applications/${game.id}?tab=sessions`)
     await page.getByRole('link', { name: 'Player' }).waitFor()
     await page.getByRole('button', { name: 'Revoke all access' }).click()
@@ -70,6 +91,16 @@ describe.skipIf(noBrowser)('the console', () => {
     await dialog.getByRole('button', { name: 'Revoke all access' }).click()
     await page.getByText('Done for 1.').waitFor()
     await expect.poll(() => page.getByRole('link', { name: 'Player' }).count(), SHOWN).toBe(0)
+    await page.getByRole('link', { name: 'Documents' }).click()
+    await page.getByText('None is registered.').waitFor()
+    const text = 'query Names { users(first: 2) { nodes { name } } }'
+    await registerTrustedDocuments(ctx, game.id, { documents: [{ documentId: 'names', text }] })
+    await page.locator('summary').click()
+    await page.getByText(text).waitFor()
+    await assertAccessible(page, '?tab=documents')
+    await page.getByRole('button', { name: 'Remove' }).click()
+    await dialog.getByRole('button', { name: 'Remove' }).click()
+    await page.getByText('None is registered.').waitFor()
     expect(errors).toEqual([])
   }, 90_000)
 })

@@ -4,7 +4,7 @@ import { t } from '../words/words.ts'
 /** Rows that a list begins with, and that each further page has. */
 export const PAGE_SIZE = 50
 /** The API has as many rows in one answer. */
-const MAX_ROWS = 1000
+export const MAX_ROWS = 1000
 
 /** How many rows a list reads again that has loaded so many. */
 export const countPage = (loaded = 0): number => Math.min(Math.max(loaded, PAGE_SIZE), MAX_ROWS)

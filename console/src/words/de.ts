@@ -1490,4 +1490,24 @@ export const DE: Words = {
     'Eine Änderung von {users} Benutzern wurde gestartet: {action}',
   'A change of many users ended: {done} are done, {failed} could not be changed':
     'Eine Änderung vieler Benutzer ist beendet: {done} sind erledigt, {failed} konnten nicht geändert werden',
+  'Add roles': 'Rollen hinzufügen',
+  'Changes of many users': 'Änderungen an vielen Benutzern',
+  'GraphQL documents that the application sends by their id. A build registers them with registerTrustedDocuments; where the application may send no others, removing one stops the versions of the application that use it.':
+    'GraphQL-Dokumente, die die Anwendung mit ihrer Kennung sendet. Der Build registriert sie mit registerTrustedDocuments. Darf die Anwendung keine anderen senden, funktionieren ihre Versionen, die ein entferntes Dokument verwenden, nicht mehr.',
+  Documents: 'Dokumente',
+  Jobs: 'Aufträge',
+  'None in the last week. Select users in the list to change them together.':
+    'Keine in der letzten Woche. Wählen Sie Benutzer in der Liste aus, um sie gemeinsam zu ändern.',
+  'None is registered.': 'Keines ist registriert.',
+  'Registered documents': 'Registrierte Dokumente',
+  'Remove {name}': '{name} entfernen',
+  'Remove roles': 'Rollen entziehen',
+  'Set roles': 'Rollen setzen',
+  'The application cannot send it by its id any more.':
+    'Die Anwendung kann es nicht mehr mit seiner Kennung senden.',
+  'These management roles are taken from them.': 'Ihnen werden diese Verwaltungsrollen entzogen.',
+  'They get these management roles besides those that they have.':
+    'Sie erhalten diese Verwaltungsrollen zusätzlich zu denen, die sie haben.',
+  'without a name': 'ohne Namen',
+  '{count} bytes': '{count} Bytes',
 }

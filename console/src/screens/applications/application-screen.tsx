@@ -37,6 +37,10 @@ const SnippetView = lazy(() =>
   import('./snippet-view.tsx').then((module) => ({ default: module.SnippetView })),
 )
 
+const ApplicationDocuments = lazy(() =>
+  import('./application-documents.tsx').then((module) => ({ default: module.ApplicationDocuments })),
+)
+
 const TryIt = lazy(() => import('./try-it.tsx').then((module) => ({ default: module.TryIt })))
 
 const route = getRouteApi('/applications/$clientId')
@@ -230,6 +234,14 @@ function Application({ clientId }: { clientId: string }) {
           after={after}
           onStarted={refresh}
         />
+      ),
+    },
+    documents: {
+      label: t('Documents'),
+      content: (
+        <Suspense>
+          <ApplicationDocuments clientId={client.id} />
+        </Suspense>
       ),
     },
     ...(mayWrite &&

@@ -72,6 +72,20 @@ export const USER_ACTIONS: readonly BulkAction[] = [
     job: 'END_SESSIONS',
   },
   {
+    label: t('Add roles'),
+    scope: 'users:write',
+    consequence: t('They get these management roles besides those that they have.'),
+    toVariables,
+    job: 'ADD_ROLES',
+  },
+  {
+    label: t('Remove roles'),
+    scope: 'users:write',
+    consequence: t('These management roles are taken from them.'),
+    toVariables,
+    job: 'REMOVE_ROLES',
+  },
+  {
     label: t('Delete'),
     scope: 'users:write',
     consequence: t('The users and all of their data are deleted. Nothing brings them back.'),

@@ -1,12 +1,15 @@
-import { type FormEvent, useState } from 'react'
-import { graphql } from 'react-relay/hooks'
+import { type FormEvent, Suspense, useState } from 'react'
+import { graphql, useLazyLoadQuery } from 'react-relay/hooks'
+import type { Role } from '../../generated/userFactsRolesMutation.graphql.ts'
 import type { UserFilter, userJobMutation } from '../../generated/userJobMutation.graphql.ts'
+import type { userJobRolesQuery } from '../../generated/userJobRolesQuery.graphql.ts'
 import type { JobDialogProps } from '../../parts/bulk-actions.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
 import { Field, ProblemText } from '../../parts/form.tsx'
 import { JobProgress } from '../../parts/job-progress.tsx'
 import { useProblemMutation } from '../../parts/mutation.ts'
 import { t } from '../../words/words.ts'
+import { RoleChoice } from '../roles/role-choice.tsx'
 
 /** Asks, starts a job for users by their ids or for all that match the filter, and shows its progress. */
 export function UserJobDialog({ action, ids, variables, what, onClose }: JobDialogProps) {
@@ -24,13 +27,21 @@ export function UserJobDialog({ action, ids, variables, what, onClose }: JobDial
       }
     }
   `)
-  const isConfirmed = !action.isFinal || typed.trim() === what
+  const takesRoles = action.job?.endsWith('_ROLES') ?? false
+  const [roles, setRoles] = useState<readonly Role[]>([])
+  const isConfirmed = takesRoles ? roles.length > 0 : !action.isFinal || typed.trim() === what
   const submit = (event: FormEvent) => {
     event.preventDefault()
     if (!isConfirmed || start.isRunning || !action.job) return
     const filter = variables.filter as UserFilter
     start.run(
-      { input: { action: action.job, ...(ids ? { userIds: [...ids] } : { filter }) } },
+      {
+        input: {
+          action: action.job,
+          ...(takesRoles && { roles: [...roles] }),
+          ...(ids ? { userIds: [...ids] } : { filter }),
+        },
+      },
       ({ bulkUpdateUsers: started }) => {
         if (started && 'bulkJob' in started && started.bulkJob) setJobId(started.bulkJob.id)
       },
@@ -41,6 +52,11 @@ export function UserJobDialog({ action, ids, variables, what, onClose }: JobDial
       {jobId === null ? (
         <form onSubmit={submit}>
           <p>{action.consequence}</p>
+          {takesRoles && (
+            <Suspense>
+              <JobRoles chosen={roles} onChange={setRoles} />
+            </Suspense>
+          )}
           {action.isFinal && (
             <Field label={t('Type “{name}” to confirm', { name: what })} name="confirmation">
               {(props) => (
@@ -68,4 +84,16 @@ export function UserJobDialog({ action, ids, variables, what, onClose }: JobDial
       )}
     </Dialog>
   )
+}
+
+function JobRoles({ chosen, onChange }: { chosen: readonly Role[]; onChange: (chosen: Role[]) => void }) {
+  const query = useLazyLoadQuery<userJobRolesQuery>(
+    graphql`
+      query userJobRolesQuery {
+        ...roleChoice_query
+      }
+    `,
+    {},
+  )
+  return <RoleChoice query={query} chosen={chosen} hasWords onChange={onChange} />
 }

@@ -194,6 +194,9 @@ export function UsersScreen() {
   ]
   const action = useMay('users:write') && (
     <>
+      <Link to="/users/jobs" className="button quiet">
+        {t('Jobs')}
+      </Link>
       <Link to="/users/import" className="button quiet">
         {t('Import')}
       </Link>
