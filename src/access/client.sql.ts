@@ -58,13 +58,15 @@ export type DeclaredApi = {
   identifier: string
   tokenExpiryTime: number | null
   permissionsInTokens: boolean
+  groupsInTokens: boolean
+  claimMappings: ClaimMapping[]
 }
 
 const SELECT_DECLARED = statement({
   returns: { resources: 'text[]', apis: typed<DeclaredApi[]>('jsonb') },
 })`
   WITH apis AS (
-    SELECT "id", "identifier", "tokenExpiryTime", "permissionsInTokens" FROM "Api" WHERE "tenantId" = :tenant
+    SELECT "id", "identifier", "tokenExpiryTime", "permissionsInTokens", "groupsInTokens", "claimMappings" FROM "Api" WHERE "tenantId" = :tenant
   ), resources AS (
     SELECT "identifier" AS "resource" FROM apis
     UNION SELECT unnest("resources") FROM "Client" WHERE "tenantId" = :tenant AND cardinality("resources") > 0

@@ -37,6 +37,28 @@ export const buildUserRolesSql = (userId: string, organizationId: string): strin
   JOIN "MembershipAppRole" h_ ON h_."tenantId" = :tenant AND h_."membershipId" = m_."id"
   WHERE m_."tenantId" = :tenant AND m_."userId" = ${userId} AND m_."organizationId" = ${organizationId}`
 
+/** The roles that a user holds, as a jsonb of names, each with the APIs at which it permits something. Arguments as above. */
+export const buildHeldRolesSql = (userId: string, organizationId: string): string => `(
+  SELECT coalesce(jsonb_agg(jsonb_build_object('name', r_."name", 'apis', ARRAY(
+    SELECT DISTINCT a_."identifier" FROM "AppRolePermission" p_
+    JOIN "Api" a_ ON a_."tenantId" = :tenant AND a_."id" = p_."apiId"
+    WHERE p_."tenantId" = :tenant AND p_."roleId" = r_."id"
+  )) ORDER BY r_."name"), '[]')
+  FROM "AppRole" r_
+  WHERE r_."tenantId" = :tenant AND r_."id" IN (SELECT x_."roleId" FROM (${buildUserRolesSql(userId, organizationId)}) x_)
+)`
+
+/** The groups of a user and those around them, as a jsonb of names. Arguments as above. */
+export const buildHeldGroupsSql = (userId: string, organizationId: string): string => `(
+  SELECT coalesce(jsonb_agg(DISTINCT jsonb_build_object('name', n_."name", 'isOfOrganization', n_."organizationId" IS NOT NULL)), '[]')
+  FROM "GroupMember" m_
+  JOIN "Group" g_ ON g_."tenantId" = :tenant AND g_."id" = m_."groupId"
+  LEFT JOIN "Group" p_ ON p_."tenantId" = :tenant AND p_."id" = g_."parentId"
+  JOIN "Group" n_ ON n_."tenantId" = :tenant AND n_."id" IN (g_."id", g_."parentId", p_."parentId")
+  WHERE m_."tenantId" = :tenant AND m_."userId" = ${userId}
+    AND (m_."organizationId" IS NULL OR m_."organizationId" = ${organizationId})
+)`
+
 /** The `organizationId` of `buildUserRolesSql` for the roles in each organization of the user. */
 const EACH_ORGANIZATION = 'm_."organizationId"'
 

@@ -18,7 +18,7 @@ const LOCK_CLIENT = declareRowLock('Client', Object.values(Prisma.ClientScalarFi
 export const lockClientRow = (tx: Db, clientId: string): Promise<ClientRow | null> =>
   tx.one(LOCK_CLIENT, { id: clientId }) as Promise<ClientRow | null>
 
-const CONTROL_COLUMNS = ['allTenants', 'scopes', 'claimMappings'] as const
+const CONTROL_COLUMNS = ['allTenants', 'scopes', 'claimMappings', 'groupsClaim'] as const
 const LOCK_CLIENT_FOR_DELETE = declareRowLock('Client', CONTROL_COLUMNS, 'FOR UPDATE')
 type LockedClient = Pick<ClientRow, (typeof CONTROL_COLUMNS)[number]>
 

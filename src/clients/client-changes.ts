@@ -14,7 +14,7 @@ import { createEvent } from '../events/create-event.ts'
 import { recordEvents } from '../events/log.ts'
 import { Prisma } from '../generated/prisma/client.ts'
 import { ensureSigningKeys } from '../keys/key-rotation.ts'
-import type { ClaimMapping } from '../model/claim-mappings.ts'
+import { type ClaimMapping, listClientMappings } from '../model/claim-mappings.ts'
 import { assertExpectedUpdatedAt, moveForward } from '../schema/expected-updated-at.ts'
 import { parseInput } from '../schema/input-shapes.ts'
 import {
@@ -45,11 +45,13 @@ export function requirePlatformForSharedClient(ctx: Ctx, client: Pick<Client, 'a
  */
 export function requireClientControl(
   ctx: Ctx,
-  states: Pick<Client, 'scopes' | 'claimMappings'>[],
+  states: Pick<Client, 'scopes' | 'claimMappings' | 'groupsClaim'>[],
   by?: RegisteredBy,
 ): void {
   const scopes = new Set(states.flatMap((state) => state.scopes))
-  const mappings = states.flatMap((state) => state.claimMappings as ClaimMapping[])
+  const mappings = states.flatMap(({ claimMappings, groupsClaim }) => [
+    ...listClientMappings({ claimMappings: claimMappings as ClaimMapping[], groupsClaim }),
+  ])
   requireNoEscalation(ctx, new Set([...[...scopes].filter(isScope), ...listMappingScopes(mappings)]))
   if (by && mappings.length > 0)
     throw new Forbidden('Only administrators change a client with claim mappings.')

@@ -3,6 +3,7 @@ import { ASSIGNABLE_SCOPES } from '../core/scopes.ts'
 import { SIGNING_ALGORITHM } from '../keys/signing-algorithms.ts'
 import { SESSION_SECONDS } from '../model/session-settings.ts'
 import { ACCEPTED_DOCUMENTS } from '../schema/accepted-documents.ts'
+import { claimMappings } from '../schema/claim-mapping-shapes.ts'
 import { createFetchedUrl } from '../schema/fetched-url.fields.ts'
 import {
   enumField,
@@ -21,7 +22,6 @@ import { createImageUrl } from '../schema/image-shapes.ts'
 import { integer, oneOf, requiredText, text } from '../schema/input-shapes.ts'
 import { clientIdShape, instantShape, jsonObjectShape } from '../schema/response-shapes.ts'
 import { createAllowedUrl, createResourceUri } from '../schema/url-shapes.ts'
-import { claimMappings } from './claim-mappings.fields.ts'
 import { clientJwks } from './client-keys.fields.ts'
 import { redirectUri, webOrigin } from './client-rules.fields.ts'
 import { clientTranslations } from './client-translations.fields.ts'
@@ -74,6 +74,7 @@ const FIELDS_AFTER_SECRET = {
   userInfoSigningAlg: optionalEnumField(SIGNING_ALGORITHM),
   idTokenClaims: flagField(false),
   claimMappings,
+  groupsClaim: flagField(false),
   profile: optionalEnumField(SECURITY_PROFILE, null),
   ...SECURITY_SETTINGS,
   requireSecondFactor: flagField(false),

@@ -10,7 +10,7 @@ import { createEvent } from '../events/create-event.ts'
 import { recordEvents } from '../events/log.ts'
 import type { Client as ClientModel, Prisma } from '../generated/prisma/client.ts'
 import { ensureSigningKeys } from '../keys/key-rotation.ts'
-import type { ClaimMapping, ClaimSource } from '../model/claim-mappings.ts'
+import { type ClaimMapping, listClientMappings, SCOPES_OF_SOURCES } from '../model/claim-mappings.ts'
 import { parseInput } from '../schema/input-shapes.ts'
 import { createClientCreateShape } from './client-inputs.fields.ts'
 import { listCallbackOrigins } from './client-rules.fields.ts'
@@ -27,16 +27,9 @@ export type Client = ClientModel
  */
 export const listMappingScopes = (mappings: readonly ClaimMapping[]): Scope[] =>
   mappings.flatMap(({ source, scope, targets }): readonly Scope[] => [
-    ...MAPPING_SCOPES[source],
+    ...SCOPES_OF_SOURCES[source],
     ...(scope !== null || targets.includes('access_token') ? (['roles:write'] as const) : []),
   ])
-
-const MAPPING_SCOPES: Record<ClaimSource, readonly Scope[]> = {
-  user: ['users:read'],
-  userMetadata: ['users:read'],
-  appMetadata: ['users:read', 'users:read_app_metadata'],
-  constant: [],
-}
 
 /** Options for clients that no administrator creates. */
 export type ClientOrigin = {
@@ -66,7 +59,9 @@ export async function createClient(
   )
   requireNoEscalation(ctx, [
     ...(data.scopes ?? []).filter(isScope),
-    ...listMappingScopes(data.claimMappings ?? []),
+    ...listMappingScopes(
+      listClientMappings({ claimMappings: data.claimMappings ?? [], groupsClaim: data.groupsClaim ?? false }),
+    ),
   ])
   if (data.allTenants && (ctx.actor.kind !== 'platform' || ctx.tenant !== SYSTEM_TENANT))
     throw new Forbidden('Only the platform creates clients for all tenants.')

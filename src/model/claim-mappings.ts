@@ -1,15 +1,26 @@
+import type { Scope } from '../core/scopes.ts'
 import { PROFILE_FIELD_NAMES } from './profile-fields.ts'
 
 /** Where the value of a mapped claim comes from. */
-export type ClaimSource = 'user' | 'userMetadata' | 'appMetadata' | 'constant'
+export type ClaimSource =
+  | 'user'
+  | 'userMetadata'
+  | 'appMetadata'
+  | 'roles'
+  | 'groups'
+  | 'organization'
+  | 'constant'
 /** What a mapped claim is part of. */
 export type ClaimTarget = 'id_token' | 'access_token' | 'userinfo'
 
-/** A claim that the tokens of a client, or its userinfo responses, have besides those of OpenID Connect. */
+/** A claim that tokens of a client or for an API, or userinfo responses, have besides those of OpenID Connect. */
 export type ClaimMapping = {
   claim: string
   source: ClaimSource
-  /** The field of the user, or the JSON Pointer to a member of the metadata; null for a constant. */
+  /**
+   * The field of the user or of the organization, or the JSON Pointer to a member of the metadata; for roles the identifier
+   * of an API, or null for all; for groups `organization`, or null for those of the tenant; null for a constant.
+   */
   path: string | null
   /** The text of a constant; null for other sources. */
   value: string | null
@@ -30,6 +41,9 @@ export const MAPPED_USER_FIELDS: readonly string[] = [
   'address',
   'updatedAt',
 ]
+
+/** The fields of the organization of a token that a mapping may read. Its metadata is read by a JSON Pointer. */
+export const MAPPED_ORGANIZATION_FIELDS = ['id', 'slug', 'name', 'externalId'] as const
 
 /**
  * The claims that only the service sets: of JWTs (RFC 7519), of ID tokens and logout tokens (OIDC Core, section 2), of access
@@ -64,6 +78,40 @@ export const ADDRESS_CLAIMS: ReadonlyMap<string, string> = new Map([
   ['phone_number', 'phoneNumber'],
   ['phone_number_verified', 'phoneNumberVerified'],
 ])
+
+type Mappings = readonly ClaimMapping[]
+
+/** These mappings, with the claim `groups` of the switch where they do not set it. */
+function addGroups(mappings: Mappings, isOn: boolean, targets: readonly ClaimTarget[]): Mappings {
+  const free = targets.filter(
+    (target) => !mappings.some((mapping) => mapping.claim === 'groups' && mapping.targets.includes(target)),
+  )
+  return isOn && free.length > 0
+    ? [
+        ...mappings,
+        { claim: 'groups', source: 'groups', path: null, value: null, scope: null, targets: free },
+      ]
+    : mappings
+}
+
+/** The mappings of a client, with that of `groupsClaim`. */
+export const listClientMappings = (client: { claimMappings: Mappings; groupsClaim: boolean }): Mappings =>
+  addGroups(client.claimMappings, client.groupsClaim, ['id_token', 'userinfo'])
+
+/** The mappings of an API, with that of `groupsInTokens`. */
+export const listApiMappings = (api: { claimMappings: Mappings; groupsInTokens: boolean }): Mappings =>
+  addGroups(api.claimMappings, api.groupsInTokens, ['access_token'])
+
+/** The management scopes without which nobody reads what a mapping has of a user. */
+export const SCOPES_OF_SOURCES: Record<ClaimSource, readonly Scope[]> = {
+  user: ['users:read'],
+  userMetadata: ['users:read'],
+  appMetadata: ['users:read', 'users:read_app_metadata'],
+  roles: ['users:read', 'roles:read'],
+  groups: ['users:read', 'roles:read'],
+  organization: ['users:read', 'organizations:read'],
+  constant: [],
+}
 
 /**
  * A mapped claim as a consent has it: its name, source and path. With another source or path it is another claim, which

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { apiClaimMappings } from '../schema/claim-mapping-shapes.ts'
 import { expectedUpdatedAt } from '../schema/expected-updated-at.ts'
 import {
   flagField,
@@ -120,6 +121,8 @@ export const API_FIELDS = {
   translations: createTranslations('ApiTranslation', 'name', 200, 'Laden'),
   tokenExpiryTime: nullableField(integer(60, 86_400), z.int(), 900),
   permissionsInTokens: flagField(true, true),
+  groupsInTokens: flagField(false),
+  claimMappings: apiClaimMappings,
   permissions: standardField(
     z
       .array(permissionInput, 'must be an array')

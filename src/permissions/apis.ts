@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { invalidateDeclaredResources } from '../access/declared-resources.ts'
+import { requireNoEscalation } from '../access/require-scope.ts'
 import type { Ctx } from '../context/context.ts'
 import { newId, readIdPrefix } from '../core/crypto.ts'
 import { Conflict, NotFound } from '../core/errors.ts'
@@ -9,6 +10,7 @@ import { createEvent } from '../events/create-event.ts'
 import { recordEvents } from '../events/log.ts'
 import type { Api as ApiRow, Prisma } from '../generated/prisma/client.ts'
 import { lockTenantRow } from '../keys/keys.sql.ts'
+import { type ClaimMapping, listApiMappings, SCOPES_OF_SOURCES } from '../model/claim-mappings.ts'
 import { assertExpectedUpdatedAt, moveForward } from '../schema/expected-updated-at.ts'
 import { addStandards } from '../schema/fields.ts'
 import { parseInput } from '../schema/input-shapes.ts'
@@ -57,9 +59,24 @@ async function readApi({ prisma, tenant }: Db, id: string): Promise<Api> {
   return api
 }
 
-/** Creates an API with its permissions. Throws InvalidInput, and Conflict (the identifier is taken, or there are 500). */
+/**
+ * Throws Forbidden unless the caller may read what the tokens of the API have of users.
+ */
+const requireReadable = (ctx: Ctx, api: Pick<Api, 'claimMappings' | 'groupsInTokens'>): void =>
+  requireNoEscalation(
+    ctx,
+    listApiMappings({ ...api, claimMappings: api.claimMappings as ClaimMapping[] }).flatMap(
+      ({ source }) => SCOPES_OF_SOURCES[source],
+    ),
+  )
+
+/** Fields with which the tokens of an API have other data of users, or others get them. */
+const CLAIM_FIELDS: readonly string[] = ['identifier', 'groupsInTokens', 'claimMappings']
+
+/** Creates an API with its permissions. Throws InvalidInput, Forbidden, and Conflict (the identifier is taken, or there are 500). */
 export async function createApi(ctx: Ctx, input: unknown): Promise<Api> {
   const { permissions, ...fields } = addStandards(API_FIELDS, parseInput(ApiCreate, input)) as ApiFields
+  requireReadable(ctx, fields)
   const id = newId('api')
   return ctx.db.transaction(async (tx) => {
     await lockTenantRow(tx)
@@ -116,7 +133,7 @@ async function replacePermissions(tx: Tx, before: Api, wanted: readonly Permissi
 /**
  * Changes an API: omitted fields are unchanged, null and, for text, '' unset. `permissions` are all that it has from then
  * on: others are deleted, and taken from every role. A change that changes nothing leaves updatedAt and the log alone.
- * Throws NotFound, InvalidInput, and Conflict (`expectedUpdatedAt`, or the identifier is taken).
+ * Throws NotFound, InvalidInput, Forbidden (claims that the caller may not read), and Conflict (`expectedUpdatedAt`, or the identifier is taken).
  */
 export async function updateApi(ctx: Ctx, id: string, input: unknown): Promise<Api> {
   const { expectedUpdatedAt: _, ...given } = parseInput(ApiPatch, input)
@@ -134,6 +151,8 @@ export async function updateApi(ctx: Ctx, id: string, input: unknown): Promise<A
       (name) => patch[name] !== undefined && !isDeepStrictEqual(patch[name], before[name]),
     )
     if (changedFields.length === 0) return before
+    if (changedFields.some((name) => CLAIM_FIELDS.includes(name)))
+      requireReadable(ctx, { ...before, ...patch })
     const counts =
       patch.permissions && changedFields.includes('permissions')
         ? await replacePermissions(tx, before, patch.permissions)

@@ -2,6 +2,7 @@ import {
   type ClaimMapping,
   type ClaimSource,
   type ClaimTarget,
+  type MAPPED_ORGANIZATION_FIELDS,
   parsePointer,
   toConsentedClaim,
 } from '../model/claim-mappings.ts'
@@ -13,12 +14,17 @@ export type MappedUser = ClaimsUser & {
   externalId: string | null
   userMetadata: unknown
   appMetadata: unknown
+  /** The roles at APIs that the user holds, and the APIs at which each permits something. */
+  appRoles: { name: string; apis: string[] }[] | null
+  groups: { name: string; isOfOrganization: boolean }[] | null
+  /** The organization of the token. */
+  organization: Record<(typeof MAPPED_ORGANIZATION_FIELDS)[number] | 'metadata', unknown> | null
   /** The claims that the user agreed to share with the client besides those of scopes; null without a consent. */
   consentedClaims: string[] | null
 }
 
-/** The mappings of a client, and whether the client gets nothing without the consent of the user. */
-export type MappingClient = { claimMappings: readonly ClaimMapping[]; requireConsent: boolean }
+/** Mappings, and whether the client gets nothing without the consent of the user. */
+export type MappingTerms = { mappings: readonly ClaimMapping[]; requireConsent: boolean }
 
 /**
  * The bytes that mapped claims may take, as JSON. Servers reject requests whose headers, with a token among them, exceed 8 KB;
@@ -49,6 +55,14 @@ const READERS: Record<ClaimSource, (user: MappedUser, mapping: ClaimMapping) => 
   user: (user, { path }) => readField(user, path as string),
   userMetadata: (user, { path }) => readMember(user.userMetadata, parsePointer(path as string)),
   appMetadata: (user, { path }) => readMember(user.appMetadata, parsePointer(path as string)),
+  roles: ({ appRoles }, { path }) =>
+    appRoles?.filter(({ apis }) => path === null || apis.includes(path)).map(({ name }) => name),
+  groups: ({ groups }, { path }) =>
+    groups?.filter(({ isOfOrganization }) => isOfOrganization === (path !== null)).map(({ name }) => name),
+  organization: ({ organization }, { path }) =>
+    path?.startsWith('/')
+      ? readMember(organization?.metadata, parsePointer(path))
+      : organization?.[path as (typeof MAPPED_ORGANIZATION_FIELDS)[number]],
   constant: (_user, { value }) => value,
 }
 
@@ -80,21 +94,21 @@ export const listMappedClaims = (mappings: readonly ClaimMapping[], scopes: read
  * omitted, as are those that do not fit, in their order.
  */
 export function buildMappedClaims(
-  { claimMappings, requireConsent }: MappingClient,
+  { mappings, requireConsent }: MappingTerms,
   user: MappedUser | null,
   scopes: readonly string[],
   target: ClaimTarget,
 ): MappedClaims {
-  if (claimMappings.length === 0) return NONE
+  if (mappings.length === 0) return NONE
   const unasked = new Set(
     requireConsent
-      ? listMappedClaims(claimMappings, scopes).filter((claim) => !user?.consentedClaims?.includes(claim))
+      ? listMappedClaims(mappings, scopes).filter((claim) => !user?.consentedClaims?.includes(claim))
       : [],
   )
   const claims: Record<string, unknown> = {}
   const omitted: string[] = []
   let bytes = 0
-  for (const mapping of claimMappings) {
+  for (const mapping of mappings) {
     const { claim, source, targets } = mapping
     if (!targets.includes(target) || !isGranted(mapping, scopes)) continue
     if (source !== 'constant' && (user === null || unasked.has(toConsentedClaim(mapping)))) continue

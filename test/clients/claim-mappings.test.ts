@@ -62,6 +62,18 @@ describe('the claim mappings of a client', () => {
     ['a constant without a value', 'value', mapping({ source: 'constant', path: null })],
     ['a long constant', 'value', mapping({ source: 'constant', path: null, value: 'x'.repeat(1001) })],
     ['no target', 'targets', mapping({ targets: [] })],
+    ['roles of what is no API', 'path', mapping({ source: 'roles', path: 'shop' })],
+    ['groups of a field', 'path', mapping({ source: 'groups', path: 'name' })],
+    [
+      'a field of the organization that does not exist',
+      'path',
+      mapping({ source: 'organization', path: 'logoUrl' }),
+    ],
+    [
+      'metadata of the organization without a scope',
+      'scope',
+      mapping({ source: 'organization', scope: null }),
+    ],
   ])('reject %s', async ([, member, given], { setMappings }) => {
     const { status, body } = await setMappings([given])
     expect(status).toBe(400)
@@ -97,6 +109,22 @@ describe('the claim mappings of a client', () => {
     expect((await set(withUsers, { ...own, scope: 'orders:write' })).status).toBe(403)
     expect((await set(withUsers, { ...own, claim: 'scp', targets: ['access_token'] })).status).toBe(403)
     expect((await set([...withUsers, 'roles:write'], { ...own, scope: 'orders:write' })).status).toBe(200)
+    for (const [source, needed] of [
+      ['roles', 'roles:read'],
+      ['organization', 'organizations:read'],
+    ] as const) {
+      await rest('PATCH', `/clients/${client.id}`, { claimMappings: null })
+      const path = source === 'organization' ? 'slug' : null
+      expect((await set(withUsers, { source, path, scope: null })).status).toBe(403)
+      expect((await set([...withUsers, 'roles:write', needed], { source, path, scope: null })).status).toBe(
+        200,
+      )
+    }
+    await rest('PATCH', `/clients/${client.id}`, { claimMappings: null })
+    const groups = (scopes: Scope[]) =>
+      rest('PATCH', `/clients/${client.id}`, { groupsClaim: true }, { scopes })
+    expect((await groups(withUsers)).status).toBe(403)
+    expect((await groups([...withUsers, 'roles:read'])).status).toBe(200)
   })
 
   test('are an obstacle for callers who may not read what the client gets', async ({ newClient, rest }) => {

@@ -38,6 +38,7 @@ describe('the operations on clients', () => {
       userInfoSigningAlg: null,
       idTokenClaims: false,
       claimMappings: [],
+      groupsClaim: false,
       profile: null,
       requirePushedRequests: false,
       requirePkce: false,

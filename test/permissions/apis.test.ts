@@ -29,6 +29,8 @@ describe('an API', () => {
       description: null,
       tokenExpiryTime: null,
       permissionsInTokens: true,
+      groupsInTokens: false,
+      claimMappings: [],
       permissions: [{ name: 'orders:read', description: null, translations: [] }, SHOP.permissions[0]],
       updatedAt: expect.any(String),
       createdAt: expect.any(String),
@@ -105,7 +107,14 @@ describe('an API', () => {
     const { id } = await createApi(ctx, SHOP)
     const audiences = [`${env.baseUrl}/${tenant}/api/v1`, SHOP.identifier]
     expect(await findDeclaredApis(tenant, audiences)).toEqual([
-      { id, identifier: SHOP.identifier, tokenExpiryTime: null, permissionsInTokens: true },
+      {
+        id,
+        identifier: SHOP.identifier,
+        tokenExpiryTime: null,
+        permissionsInTokens: true,
+        groupsInTokens: false,
+        claimMappings: [],
+      },
     ])
     expect([...(await listDeclaredResources(tenant))].sort()).toEqual([
       SHOP.identifier,

@@ -24,7 +24,7 @@ const SETTING_NAMES = Object.keys(Prisma.TenantScalarFieldEnum)
   .join(' ')
 
 const CLIENT_MEMBERS =
-  'name appType description scopes themeColor logoUrl clientUri policyUrl termsUrl translations callbacks allowedOrigins webOrigins allowedLogoutUrls initiateLoginUrl tokenExpiryTime requireConsent jwks jwksUri backchannelLogoutUrl idTokenSigningAlg userInfoSigningAlg idTokenClaims claimMappings profile requirePushedRequests requirePkce tokenEndpointAuthMethod requireIssuerAudience requireFapiAlgorithms dpopBoundAccessTokens rotateRefreshTokens requireSecondFactor organization defaultMaxAge acceptedDocuments resources'
+  'name appType description scopes themeColor logoUrl clientUri policyUrl termsUrl translations callbacks allowedOrigins webOrigins allowedLogoutUrls initiateLoginUrl tokenExpiryTime requireConsent jwks jwksUri backchannelLogoutUrl idTokenSigningAlg userInfoSigningAlg idTokenClaims claimMappings groupsClaim profile requirePushedRequests requirePkce tokenEndpointAuthMethod requireIssuerAudience requireFapiAlgorithms dpopBoundAccessTokens rotateRefreshTokens requireSecondFactor organization defaultMaxAge acceptedDocuments resources'
 
 const USER_FIELD_NAMES =
   'name givenName familyName middleName nickname preferredUsername profile picture website email emailVerified gender birthdate zoneinfo locale phoneNumber phoneNumberVerified locked address userMetadata appMetadata'

@@ -255,7 +255,10 @@ export const DE: Words = {
   'They change with each use.': 'Sie ändern sich mit jeder Verwendung.',
   'Bind tokens to a key': 'Token an einen Schlüssel binden',
   'Token requests must have a DPoP proof.': 'Token-Anfragen brauchen einen DPoP-Nachweis.',
+  'Claim groups': 'Claim groups',
   'Claims in the ID token': 'Claims im ID-Token',
+  'The names of the groups of the user, in the ID token and in userinfo.':
+    'Die Namen der Gruppen des Benutzers, im ID-Token und in Userinfo.',
   'Otherwise only userinfo has the name and the addresses.':
     'Sonst hat nur Userinfo den Namen und die Adressen.',
   'Algorithm of ID tokens': 'Algorithmus von ID-Token',

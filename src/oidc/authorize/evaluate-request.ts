@@ -1,8 +1,10 @@
 import { findClient } from '../../access/client-cache.ts'
+import { findDeclaredApis } from '../../access/declared-resources.ts'
 import { findTenant } from '../../access/tenant-cache.ts'
 import { canUseGrant, DEVICE_CODE_GRANT } from '../../clients/client-grants.ts'
 import type { Ctx } from '../../context/context.ts'
 import { addSeconds } from '../../core/time.ts'
+import { type ClaimMapping, listApiMappings, listClientMappings } from '../../model/claim-mappings.ts'
 import type { Channel } from '../../model/sign-in-methods.ts'
 import { parsePhoneNumber } from '../../schema/phone-numbers.ts'
 import { listProofs } from '../../sessions/proofs.ts'
@@ -78,6 +80,8 @@ export type AuthorizationState = {
   /** Claims that no scope covers: individually requested ones, and those of mappings. */
   claims: string[]
   client: RequestingClient
+  /** The claims of the APIs of the request, for a client that asks for consent. */
+  apiMappings: readonly ClaimMapping[]
   /** The `acr` of each sign-in method of the tenant. */
   supportedAcrs: string[]
   secondFactorPolicy: SecondFactorPolicy
@@ -132,8 +136,18 @@ export async function evaluateRequest(
 /** What the client and the settings of the tenant decide for a request. */
 export type RequestTerms = Pick<
   AuthorizationState,
-  'client' | 'supportedAcrs' | 'secondFactorPolicy' | 'requiredTerms' | 'tenantAudience'
+  'client' | 'apiMappings' | 'supportedAcrs' | 'secondFactorPolicy' | 'requiredTerms' | 'tenantAudience'
 >
+
+/** The mappings of the APIs of a request: no statement where it is for this deployment alone, or the APIs are cached. */
+async function listMappingsOfApis(
+  tenant: string,
+  request: PendingRequest,
+  defaultAudience: string | null,
+): Promise<ClaimMapping[]> {
+  const apis = request.resources.length > 0 ? request.resources : defaultAudience ? [defaultAudience] : []
+  return (await findDeclaredApis(tenant, apis)).flatMap((api) => [...listApiMappings(api)])
+}
 
 /** Finds the terms of a request. Throws OAuthError, not redirected, as `evaluateRequest` does. */
 export async function findRequestTerms(ctx: Ctx, request: PendingRequest): Promise<RequestTerms> {
@@ -144,12 +158,14 @@ export async function findRequestTerms(ctx: Ctx, request: PendingRequest): Promi
   const client = request.responseMode === 'account' && tenant ? createAccountPagesClient(tenant) : registered
   if (!client || !canReceiveResponse(client, request))
     throw createUnredirectableError('The application is no longer registered.')
+  const defaultAudience = tenant?.defaultAudience ?? null
   return {
     client,
+    apiMappings: client.requireConsent ? await listMappingsOfApis(ctx.tenant, request, defaultAudience) : [],
     supportedAcrs: tenant ? listSupportedAcrs(tenant) : [],
     secondFactorPolicy: selectPolicy(tenant),
     requiredTerms: selectRequiredTerms(tenant),
-    tenantAudience: { tenantId: ctx.tenant, defaultAudience: tenant?.defaultAudience ?? null },
+    tenantAudience: { tenantId: ctx.tenant, defaultAudience },
   }
 }
 
@@ -175,7 +191,7 @@ export function evaluateState(
     (resource) => !client.resources.includes(resource),
   )
   const choice = state ? chooseOrganization(request, progress, state) : null
-  const mappedClaims = listMappedClaims(client.claimMappings, scopes)
+  const mappedClaims = listMappedClaims([...listClientMappings(client), ...given.apiMappings], scopes)
   const next = selectNextStep(
     {
       ...request,

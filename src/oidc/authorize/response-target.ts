@@ -16,6 +16,7 @@ export type RequestingClient = {
   webOrigins: string[]
   scopes: string[]
   claimMappings: ClaimMapping[]
+  groupsClaim: boolean
   organization: OrganizationMode
   requirePushedRequests: boolean
   requirePkce: boolean

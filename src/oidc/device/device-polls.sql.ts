@@ -4,6 +4,7 @@ import { statement, typed } from '../../database/statement.ts'
 import { buildClaimsUserSql, CLAIMS_PARAMETERS, type ClaimsReading } from '../token/granted-user.sql.ts'
 import {
   buildGrantAccessSql,
+  buildGrantApisSql,
   GRANT_ACCESS_PARAMETERS,
   type GrantTerms,
   NEW_GRANT_CTES,
@@ -55,8 +56,8 @@ const POLL = statement({
     RETURNING d."intervalSeconds"
   ), valid_code AS MATERIALIZED (
     SELECT d."grantId", d."clientId", d."userId", d."sessionId", d."scopes", d."resources", d."defaultAudience", NULL::jsonb AS "claims",
-      ${buildGrantAccessSql('d')} AS "access", NULL::text AS "nonce", NULL::jsonb AS "organization", d."authenticatedAt", d."amr", 'offline_access' = ANY (d."scopes") AS "offline", u."roles",
-      ${buildClaimsUserSql(':withClaims')} AS "claimsUser"
+      ${buildGrantAccessSql('d', 'NULL')} AS "access", NULL::text AS "nonce", NULL::jsonb AS "organization", d."authenticatedAt", d."amr", 'offline_access' = ANY (d."scopes") AS "offline", u."roles",
+      ${buildClaimsUserSql(':withClaims', buildGrantApisSql('d'), 'NULL')} AS "claimsUser"
     FROM "DeviceCode" d
     JOIN "User" u ON u."tenantId" = :tenant AND u."id" = d."userId"
     JOIN "Session" s ON s."tenantId" = :tenant AND s."id" = d."sessionId"

@@ -7,6 +7,7 @@ import { OAuthError } from '../../core/oauth-error.ts'
 import type { Scope } from '../../core/scopes.ts'
 import { listEvents } from '../../events/list.ts'
 import type { LogEvent } from '../../events/log.ts'
+import { listClientMappings, SCOPES_OF_SOURCES } from '../../model/claim-mappings.ts'
 import { findSignInLimits } from '../../passcodes/sign-in-limits.ts'
 import { parseInput } from '../../schema/input-shapes.ts'
 import { findRequestTerms } from '../authorize/evaluate-request.ts'
@@ -16,6 +17,7 @@ import { ACCOUNT_PAGES_ID, EMPTY_REQUEST, type PendingRequest } from '../model/a
 import { listSupportedPrompts } from '../model/prompts.ts'
 import { readParameter } from '../model/request-parameters.ts'
 import { computeAudience, listAllowedResources } from '../token/audience.ts'
+import { findMappedMembers } from '../token/granted-user.sql.ts'
 import { buildIdTokenClaims, buildUserinfoClaims } from '../token/user-claims.ts'
 import { selectExplainedUser } from './explained-user.sql.ts'
 import { buildPlainRequest, createFailedStep, listRequestSteps } from './request-steps.ts'
@@ -198,25 +200,33 @@ const NO_USER: SignInStep = {
 type Answer = Pick<Explained, 'scopes' | 'audience' | 'idTokenClaims' | 'userinfoClaims'>
 const NO_ANSWER: Answer = { scopes: [], audience: [], idTokenClaims: null, userinfoClaims: null }
 
-/** The client as the caller may see its answers: without the claims that it reads from metadata of the applications. */
-const selectReadableMappings = (ctx: Ctx, client: CachedClient): CachedClient =>
-  ctx.scopes.has('users:read_app_metadata')
-    ? client
-    : { ...client, claimMappings: client.claimMappings.filter(({ source }) => source !== 'appMetadata') }
+/** The client as the caller may see its answers: without the claims that it reads from what the caller may not read. */
+const selectReadableMappings = (ctx: Ctx, client: CachedClient): CachedClient => ({
+  ...client,
+  groupsClaim: false,
+  claimMappings: listClientMappings(client).filter(({ source }) =>
+    SCOPES_OF_SOURCES[source].every((scope) => ctx.scopes.has(scope)),
+  ),
+})
 
-function describeAnswer(
+async function describeAnswer(
+  ctx: Ctx,
   tenant: CachedTenant,
   client: CachedClient | null,
   request: PendingRequest,
   { user }: ExplainedUser,
   { state }: Walk,
-): Answer {
+): Promise<Answer> {
   if (!client) return NO_ANSWER
   const { claims, resources } = request
   const { scopes } = state
   const audience = computeAudience(tenant, scopes, resources)
   if (!scopes.includes('openid')) return { ...NO_ANSWER, scopes, audience }
-  const mappedUser = { ...user, consentedClaims: state.claims }
+  const mappedUser = {
+    ...user,
+    ...(await findMappedMembers(ctx, client.claimMappings, user.id, state.organizationId)),
+    consentedClaims: state.claims,
+  }
   return {
     scopes,
     audience,
@@ -230,7 +240,7 @@ const hasFailed = (steps: readonly SignInStep[]): boolean => steps.some(({ outco
 /**
  * Explains how a sign-in of a user at a client is decided, without effect: the checks of the request, the state of the
  * user, the methods, what the user is asked, and what the client gets. The browser has no session. Nothing is written.
- * Four statements at most, besides those of caches. Throws InvalidInput and Forbidden. See docs/decisions/0158.
+ * Four statements at most, five with claims of roles, groups or the organization, besides those of caches. Throws InvalidInput and Forbidden. See docs/decisions/0158.
  */
 export async function explainSignIn(ctx: Ctx, input: unknown): Promise<SignInExplanation> {
   const given = await readGiven(ctx, input)
@@ -253,7 +263,7 @@ export async function explainSignIn(ctx: Ctx, input: unknown): Promise<SignInExp
   const readable = client && selectReadableMappings(ctx, client)
   return {
     ...base,
-    ...describeAnswer(tenant, readable, request, found, user.walk),
+    ...(await describeAnswer(ctx, tenant, readable, request, found, user.walk)),
     succeeds: true,
     steps: all,
   }

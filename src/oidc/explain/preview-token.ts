@@ -1,4 +1,5 @@
 import { findClient } from '../../access/client-cache.ts'
+import { findDeclaredApis } from '../../access/declared-resources.ts'
 import { selectUserAccess } from '../../access/effective-access.sql.ts'
 import { requireScope } from '../../access/require-scope.ts'
 import { type CachedTenant, findTenant } from '../../access/tenant-cache.ts'
@@ -6,6 +7,7 @@ import type { Ctx } from '../../context/context.ts'
 import { type FieldIssue, InvalidInput } from '../../core/errors.ts'
 import { OAuthError } from '../../core/oauth-error.ts'
 import { parseScopeList } from '../../core/scopes.ts'
+import { listApiMappings, listClientMappings, SCOPES_OF_SOURCES } from '../../model/claim-mappings.ts'
 import { parseInput } from '../../schema/input-shapes.ts'
 import { isGranted, listMappedClaims } from '../../users/mapped-claims.ts'
 import { selectOrganizations } from '../authorize/sign-in-state.sql.ts'
@@ -14,6 +16,7 @@ import { requireAllowedResources } from '../model/requested-resources.ts'
 import { selectGrantableScopes } from '../model/scopes.ts'
 import { buildAccessTokenPayload } from '../token/access-tokens.ts'
 import { listAllowedResources } from '../token/audience.ts'
+import { findMappedMembers } from '../token/granted-user.sql.ts'
 import { buildIdTokenPayload } from '../token/id-tokens.ts'
 import { buildTokenContents } from '../token/token-response.ts'
 import { buildUserinfoClaims } from '../token/user-claims.ts'
@@ -59,11 +62,21 @@ export async function previewToken(ctx: Ctx, input: unknown): Promise<TokenPrevi
   ), 'userId', 'is not a user of this tenant')
   const requested = scope ? parseScopeList(scope) : tenant.defaultScopes
   const scopes = selectGrantableScopes(requested, client, found.user.roles)
-  if (client.claimMappings.some((mapping) => mapping.source === 'appMetadata' && isGranted(mapping, scopes)))
-    requireScope(ctx, 'users:read_app_metadata')
-  const user = { ...found.user, consentedClaims: listMappedClaims(client.claimMappings, scopes) }
   const resources = await findResources(tenant, resource)
+  const apis = await findDeclaredApis(
+    ctx.tenant,
+    resources.length > 0 ? resources : [tenant.defaultAudience ?? []].flat(),
+  )
+  const mappings = [...listClientMappings(client), ...apis.flatMap(listApiMappings)]
+  for (const mapping of mappings)
+    if (isGranted(mapping, scopes))
+      for (const needed of SCOPES_OF_SOURCES[mapping.source]) requireScope(ctx, needed)
   const organization = named ? await findOrganization(ctx, userId, named) : null
+  const user = {
+    ...found.user,
+    ...(await findMappedMembers(ctx, mappings, userId, organization?.id ?? null)),
+    consentedClaims: listMappedClaims(mappings, scopes),
+  }
   const { accessToken, idToken, omitted } = await buildTokenContents(
     { tenant, client, dpopJkt: null },
     {

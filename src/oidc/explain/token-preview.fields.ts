@@ -1,6 +1,6 @@
 import * as z from 'zod'
-import { CLAIM_TARGET } from '../../clients/claim-mappings.fields.ts'
 import { readIdPrefix } from '../../core/crypto.ts'
+import { CLAIM_TARGET } from '../../schema/claim-mapping-shapes.ts'
 import { requiredText } from '../../schema/input-shapes.ts'
 import { asId, createIdPattern, jsonObjectShape } from '../../schema/response-shapes.ts'
 

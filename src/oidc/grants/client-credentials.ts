@@ -11,7 +11,7 @@ import { toScopeMember } from '../model/scopes.ts'
 import type { TokenRequest, TokenResponse } from '../model/token-request.ts'
 import { issueAccessToken } from '../token/access-tokens.ts'
 import { computeAudience, listAllowedResources } from '../token/audience.ts'
-import { buildAuthorizationClaims, selectPermissionApi } from '../token/authorization-claims.ts'
+import { buildAuthorizationClaims, selectTokenApi } from '../token/authorization-claims.ts'
 import { computeLifetime, getTokenType } from '../token/token-response.ts'
 import { buildAccessTokenClaims } from '../token/user-claims.ts'
 
@@ -38,8 +38,8 @@ export async function issueMachineToken({
     })
   const audience = await computeMachineAudience(tenant, client, scopes, resources)
   const apis = await findDeclaredApis(tenant.tenantId, audience)
-  const api = selectPermissionApi(apis, audience)
-  const access = await selectClientAccess(ctx.db, client.id, api ? [api.identifier] : [])
+  const api = selectTokenApi(apis, audience)
+  const access = await selectClientAccess(ctx.db, client.id, api?.permissionsInTokens ? [api.identifier] : [])
   const lifetimeSeconds = computeLifetime(client, apis)
   const accessToken = await issueAccessToken(tenant.tenantId, {
     subject: client.id,
@@ -47,7 +47,7 @@ export async function issueMachineToken({
     scopes,
     audience,
     claims: {
-      ...buildAccessTokenClaims(client, null, scopes).claims,
+      ...buildAccessTokenClaims(client, api, null, scopes).claims,
       ...buildAuthorizationClaims(access, api).claims,
     },
     lifetimeSeconds,

@@ -14,6 +14,7 @@ import {
 } from '../token/granted-user.sql.ts'
 import {
   buildGrantAccessSql,
+  buildGrantApisSql,
   buildTokenOrganizationSql,
   GRANT_ACCESS_PARAMETERS,
   type TokenOrganization,
@@ -62,6 +63,8 @@ const ORGANIZATION = buildTokenOrganizationSql(
   'COALESCE(:organization, g."organizationId")',
   ':organization',
 )
+
+const ORGANIZATION_ID = `((${ORGANIZATION})->>'id')`
 
 // The row lock serializes requests: the second waits and then sees the row as the first left it. The client may stop to
 // rotate between a rotation and its retry: the retry is answered alike. Once the successor was used, an older token is a
@@ -119,8 +122,8 @@ const REFRESH_GRANT = statement({
     SELECT g."id", g."userId", g."sessionId", g."clientId", g."scopes", g."resources", g."defaultAudience", g."claims", g."authenticatedAt", g."amr",
       COALESCE(:organization, g."organizationId") AS "organizationId",
       ${ORGANIZATION} AS "organization",
-      ${buildGrantAccessSql('g', `((${ORGANIZATION})->>'id')`)} AS "access", g."organizationId" AS "formerOrganizationId",
-      u."roles", ${buildClaimsUserSql(':withClaims OR g."claims" IS NOT NULL')} AS "claimsUser",
+      ${buildGrantAccessSql('g', ORGANIZATION_ID)} AS "access", g."organizationId" AS "formerOrganizationId",
+      u."roles", ${buildClaimsUserSql(':withClaims OR g."claims" IS NOT NULL', buildGrantApisSql('g'), ORGANIZATION_ID)} AS "claimsUser",
       CASE
         WHEN g."generation" = :generation AND :rotates THEN 'rotated'
         WHEN g."generation" = :generation THEN 'kept'

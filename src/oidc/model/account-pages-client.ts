@@ -20,6 +20,7 @@ export type RequestingClient = Pick<
   | 'defaultMaxAge'
   | 'scopes'
   | 'claimMappings'
+  | 'groupsClaim'
   | 'callbacks'
   | 'allowedOrigins'
   | 'webOrigins'
@@ -47,6 +48,7 @@ export const createAccountPagesClient = ({
   defaultMaxAge: null,
   scopes: [],
   claimMappings: [],
+  groupsClaim: false,
   callbacks: [],
   allowedOrigins: [],
   webOrigins: [],

@@ -12,16 +12,16 @@ import type { UserClaims } from './user-claims.ts'
 const MAX_AUTHORIZATION_BYTES = 4096
 
 /**
- * The API whose roles and permissions an access token has: the only audience besides those of this deployment. Of several,
+ * The API of an access token, whose roles, permissions and mapped claims it has: the only audience besides those of this deployment. Of several,
  * one could take the permissions of another for its own.
  */
-export const selectPermissionApi = (
+export const selectTokenApi = (
   apis: readonly DeclaredApi[],
   audience: readonly string[],
 ): DeclaredApi | null => {
-  const [api] = apis
+  const [api = null] = apis
   const others = audience.filter((each) => !isOwnAudience(each))
-  return api?.permissionsInTokens && others.length === 1 ? api : null
+  return others.length === 1 ? api : null
 }
 
 /**
@@ -34,7 +34,7 @@ export function buildAuthorizationClaims(
   api: DeclaredApi | null,
   isForOrganization = false,
 ): UserClaims {
-  if (!api) return { claims: {}, omitted: [] }
+  if (!api?.permissionsInTokens) return { claims: {}, omitted: [] }
   const given = {
     roles: access?.roles ?? [],
     permissions: access?.permissions[api.identifier] ?? [],

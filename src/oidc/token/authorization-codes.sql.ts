@@ -58,7 +58,7 @@ const REDEEM_CODE = statement({
       'offline_access' = ANY (:scopes) AS "offline", u."roles",
       ${buildTokenOrganizationSql('u."id"', ':organizationId')} AS "organization",
       ${buildUserAccessSql('u."id"', ':apis', ':organizationId')} AS "access",
-      ${buildClaimsUserSql(':withClaims')} AS "claimsUser"
+      ${buildClaimsUserSql(':withClaims', ':apis', ':organizationId')} AS "claimsUser"
     FROM "User" u
     JOIN "Session" s ON s."tenantId" = :tenant AND s."id" = :sessionId AND ${checkFoundRow('s."userId" = u."id"')}
     JOIN "Client" c ON c."tenantId" = :tenant AND c."id" = :clientId AND ${checkFoundRow('c."appType" = :appType')}

@@ -18,7 +18,7 @@ import { verifyAccessToken } from '../../keys/keys.ts'
 import { getTextClaim } from '../../keys/token-claims.ts'
 import { selectGrantableScopes, toScopeMember } from '../model/scopes.ts'
 import { requireParameter, type TokenRequest } from '../model/token-request.ts'
-import { buildAuthorizationClaims, selectPermissionApi } from './authorization-claims.ts'
+import { buildAuthorizationClaims, selectTokenApi } from './authorization-claims.ts'
 import { selectActiveGrant } from './introspection.sql.ts'
 import { parseRefreshToken, type RefreshToken } from './refresh-tokens.ts'
 
@@ -153,8 +153,8 @@ async function readAuthorization(
   payload: Readonly<JWTPayload>,
 ): Promise<Record<string, unknown>> {
   const audience = [payload.aud ?? []].flat()
-  const api = selectPermissionApi(await findDeclaredApis(tenant, audience), audience)
-  if (!api) return {}
+  const api = selectTokenApi(await findDeclaredApis(tenant, audience), audience)
+  if (!api?.permissionsInTokens) return {}
   const { sub = '', client_id } = payload
   const db = new Handle({ tenant })
   const organizationId = getTextClaim(payload, 'org_id')

@@ -34,16 +34,16 @@ export const buildTokenOrganizationSql = (user: string, id: string, slug = 'NULL
   ) END`
 
 /**
- * The roles and permissions of the user `u` at the APIs of a grant: those of its tokens that the request selects (`:apis`), or else
- * its resources, or the default audience (`:defaultApi`). `organizationId` is SQL of the organization of the token.
+ * SQL of the APIs of a grant: those of its tokens that the request selects (`:apis`), or else its resources, or the default
+ * audience (`:defaultApi`).
  */
-export const buildGrantAccessSql = (grant: string, organizationId = 'NULL'): string =>
-  buildUserAccessSql(
-    'u."id"',
-    `COALESCE(:apis, CASE WHEN cardinality(${grant}."resources") > 0 THEN ${grant}."resources" ELSE array_remove(ARRAY[:defaultApi], NULL) END)`,
-    organizationId,
-  )
-/** Parameters of `buildGrantAccessSql`. */
+export const buildGrantApisSql = (grant: string): string =>
+  `COALESCE(:apis, CASE WHEN cardinality(${grant}."resources") > 0 THEN ${grant}."resources" ELSE array_remove(ARRAY[:defaultApi], NULL) END)`
+
+/** The roles and permissions of the user `u` at the APIs of a grant. `organizationId` is SQL of the organization of the token. */
+export const buildGrantAccessSql = (grant: string, organizationId: string): string =>
+  buildUserAccessSql('u."id"', buildGrantApisSql(grant), organizationId)
+/** Parameters of `buildGrantApisSql`. */
 export const GRANT_ACCESS_PARAMETERS = { apis: 'text[]?', defaultApi: 'text?' } as const
 
 /** The columns of a grant that was created by redeeming an authorization code or a device code. */

@@ -7,7 +7,7 @@ import { toScopeMember } from '../model/scopes.ts'
 import type { TokenRequest, TokenResponse } from '../model/token-request.ts'
 import { type AccessTokenRequest, issueAccessToken } from './access-tokens.ts'
 import { computeAudience, selectGrantAudience } from './audience.ts'
-import { buildAuthorizationClaims, selectPermissionApi } from './authorization-claims.ts'
+import { buildAuthorizationClaims, selectTokenApi } from './authorization-claims.ts'
 import type { ClaimsUserJson } from './granted-user.sql.ts'
 import { type IdTokenRequest, issueIdToken } from './id-tokens.ts'
 import type { TokenOrganization } from './new-grant.sql.ts'
@@ -69,13 +69,10 @@ export async function buildTokenContents(
   const acr = selectReportedAcr(grant.claims?.id_token.acr ?? null, grant.amr)
   const audience = computeAudience(selectGrantAudience(tenant, client, grant), grant.scopes, grant.resources)
   const apis = await findDeclaredApis(tenant.tenantId, audience)
-  const authorization = buildAuthorizationClaims(
-    grant.access,
-    selectPermissionApi(apis, audience),
-    grant.organization !== null,
-  )
+  const api = selectTokenApi(apis, audience)
+  const authorization = buildAuthorizationClaims(grant.access, api, grant.organization !== null)
   const user = grant.claimsUser && toClaimsUser(grant.claimsUser)
-  const forAccessToken = user && buildAccessTokenClaims(client, user, grant.scopes)
+  const forAccessToken = user && buildAccessTokenClaims(client, api, user, grant.scopes)
   const organization = grant.organization && {
     org_id: grant.organization.id,
     org_slug: grant.organization.slug,

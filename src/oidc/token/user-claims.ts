@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache'
+import type { DeclaredApi } from '../../access/declared-resources.ts'
 import type { Ctx } from '../../context/context.ts'
 import { takeStorage } from '../../coordination/storage-budgets.ts'
 import { sha256 } from '../../core/crypto.ts'
@@ -7,9 +8,9 @@ import { measureJson } from '../../core/json/json-size.ts'
 import { log } from '../../core/log.ts'
 import { createEvent } from '../../events/create-event.ts'
 import { recordEvents } from '../../events/log.ts'
-import type { ClaimTarget } from '../../model/claim-mappings.ts'
+import { type ClaimTarget, listApiMappings, listClientMappings } from '../../model/claim-mappings.ts'
 import { buildClaims } from '../../users/claims.ts'
-import { buildMappedClaims, type MappedUser, type MappingClient } from '../../users/mapped-claims.ts'
+import { buildMappedClaims, type MappedUser, type MappingTerms } from '../../users/mapped-claims.ts'
 import type { ClaimsRequest } from '../model/claims-request.ts'
 import type { ClaimsUserJson } from './granted-user.sql.ts'
 
@@ -27,6 +28,13 @@ export const toClaimsUser = (user: ClaimsUserJson): MappedUser => ({
   updatedAt: new Date(user.updatedAt),
 })
 
+type MappingClient = Parameters<typeof listClientMappings>[0] & { requireConsent: boolean }
+
+const toTerms = (client: MappingClient): MappingTerms => ({
+  mappings: listClientMappings(client),
+  requireConsent: client.requireConsent,
+})
+
 /** What a user has granted. `claims` are those that the request names. */
 type Granted = { scopes: readonly string[]; claims: ClaimsRequest | null }
 
@@ -40,20 +48,31 @@ export function buildIdTokenClaims(
   { scopes, claims }: Granted,
 ): UserClaims {
   if (!user) return { claims: {}, omitted: [] }
-  const mapped = buildMappedClaims(client, user, scopes, 'id_token')
+  const mapped = buildMappedClaims(toTerms(client), user, scopes, 'id_token')
   return {
     claims: { ...buildClaims(user, client.idTokenClaims ? scopes : [], claims?.id_token), ...mapped.claims },
     omitted: toOmitted('id_token', mapped.omitted),
   }
 }
 
-/** The mapped claims of an access token; `user` is null for one of the client itself. */
+/**
+ * The mapped claims of an access token: those of the API that it is for, if it is for one, and others of the client.
+ * `user` is null for a token of the client itself.
+ */
 export function buildAccessTokenClaims(
   client: MappingClient,
+  api: DeclaredApi | null,
   user: MappedUser | null,
   scopes: readonly string[],
 ): UserClaims {
-  const { claims, omitted } = buildMappedClaims(client, user, scopes, 'access_token')
+  const ofApi = api ? listApiMappings(api) : []
+  const ofClient = listClientMappings(client).filter(({ claim }) => ofApi.every((one) => one.claim !== claim))
+  const { claims, omitted } = buildMappedClaims(
+    { ...client, mappings: [...ofApi, ...ofClient] },
+    user,
+    scopes,
+    'access_token',
+  )
   return { claims, omitted: toOmitted('access_token', omitted) }
 }
 
@@ -63,7 +82,7 @@ export function buildUserinfoClaims(
   user: MappedUser,
   { scopes, claims }: Granted,
 ): UserClaims {
-  const mapped = buildMappedClaims(client, user, scopes, 'userinfo')
+  const mapped = buildMappedClaims(toTerms(client), user, scopes, 'userinfo')
   return {
     claims: { ...buildClaims(user, scopes, claims?.userinfo), ...mapped.claims },
     omitted: toOmitted('userinfo', mapped.omitted),

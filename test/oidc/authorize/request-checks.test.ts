@@ -15,6 +15,7 @@ const testClient = (more: Partial<RequestingClient> = {}): RequestingClient => (
   webOrigins: [],
   scopes: ['users:read'],
   claimMappings: [],
+  groupsClaim: false,
   organization: 'none',
   requirePushedRequests: false,
   requirePkce: false,

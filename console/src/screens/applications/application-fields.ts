@@ -152,6 +152,13 @@ export const GROUPS: readonly { title: string; settings: readonly Setting[] }[] 
         hint: t('Otherwise only userinfo has the name and the addresses.'),
       },
       {
+        name: 'groupsClaim',
+        label: t('Claim groups'),
+        as: 'flag',
+        only: 'with sign-in',
+        hint: t('The names of the groups of the user, in the ID token and in userinfo.'),
+      },
+      {
         name: 'idTokenSigningAlg',
         label: t('Algorithm of ID tokens'),
         as: 'choice',

@@ -77,6 +77,7 @@ export function ApplicationSettings({
         rotateRefreshTokens
         dpopBoundAccessTokens
         idTokenClaims
+        groupsClaim
         idTokenSigningAlg
         userInfoSigningAlg
         scopes
