@@ -47,6 +47,8 @@ const SELECT_TENANT = statement({
   returns: {
     ...storedColumns('Tenant', ['tenantId', ...SETTINGS, 'tokenKey']),
     idps: typed<TenantIdp[]>('jsonb'),
+    /** Whether users join organizations by domains. */
+    hasJoinDomains: 'boolean',
   },
 })`
   SELECT "tenantId", ${buildSettingsColumns()}, "tokenKey", (
@@ -56,7 +58,10 @@ const SELECT_TENANT = statement({
         "trustAcr", "trustAmr", "upstreamLogout"
       FROM "IdentityProvider" WHERE "tenantId" = :tenant ORDER BY "id" LIMIT ${MAX_IDPS}
     ) i
-  ) AS "idps"
+  ) AS "idps", EXISTS (
+    SELECT FROM "OrganizationDomain"
+    WHERE "tenantId" = :tenant AND "verifiedAt" IS NOT NULL AND "enrollment" = 'automatic'
+  ) AS "hasJoinDomains"
   FROM "Tenant" WHERE "tenantId" = :tenant`
 
 export const selectTenant = (db: Db): Promise<TenantRow | null> => db.one(SELECT_TENANT)

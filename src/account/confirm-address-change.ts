@@ -11,6 +11,7 @@ import { buildChangeNotice } from '../delivery/messages/address-changed.ts'
 import { createEvent } from '../events/create-event.ts'
 import { recordEvents } from '../events/log.ts'
 import type { User } from '../generated/prisma/client.ts'
+import { hasJoinDomains, joinByDomain } from '../organizations/domain-joins.ts'
 import { limitNetwork, returnProvenCode } from '../passcodes/network-limits.ts'
 import { toApiOrigin } from '../passcodes/passcode-origin.ts'
 import type { Channel, PasscodeAddress } from '../passcodes/passcodes.fields.ts'
@@ -77,6 +78,7 @@ async function confirmAddressChange(
     ])
     throw createWrongCodeError()
   }
+  const joins = channel === 'email' && (await hasJoinDomains(ctx))
   const { before, user, changed } = await ctx.db.transaction(async (tx) => {
     const before = await redeemAddressChange(tx, pending, codeHash)
     const updated = before && (await updateUserRow(tx, userId, toAddressColumns(channel, before.shown)))
@@ -85,6 +87,7 @@ async function confirmAddressChange(
     const changedFields = toChangedFields(updated.changed)
     if (changedFields.length > 0)
       await recordEvents(tx, ctx, [createEvent('user.updated', { userId, changedFields })])
+    if (joins) await joinByDomain(tx, ctx, { userId, emailKey: key })
     return { before, user: updated.user, changed: updated.changed }
   })
   await returnProvenCode(ctx.tenant, ctx.ip, { origin: toApiOrigin(ctx.ip), address })

@@ -23,6 +23,7 @@ export const ID_PREFIXES = [
   'invitation',
   'organization',
   'membership',
+  'orgdomain',
   'bulkjob',
   'trusteddoc',
   'api',

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { Resolver } from 'node:dns'
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as z from 'zod'
@@ -54,6 +55,17 @@ const hostList = z.string().transform((value, context) =>
     return { host: host.replace(/^\[|\]$/g, ''), port: Number(port ?? 26_379) }
   }),
 )
+
+/** Servers as node:dns takes them. */
+const dnsServerList = z.string().transform((value, context) => {
+  const servers = value.split(',').map((part) => part.trim())
+  try {
+    new Resolver().setServers(servers)
+  } catch {
+    context.addIssue('each must be an IP address, with a port or without')
+  }
+  return servers
+})
 
 const isOrigin = (text: string): boolean =>
   /^https?:/.test(text) && URL.canParse(text) && new URL(text).href === `${new URL(text).origin}/`
@@ -134,6 +146,7 @@ const variables = z.object({
     .refine((value) => value >= 64, 'must be at least 64')
     .default(128),
   GEOIP_DB: z.string().optional(),
+  DNS_SERVERS: dnsServerList.optional(),
   LOG_LEVEL: createChoice('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent').default('info'),
   METRICS_PORT: createCount(65_535).optional(),
   METRICS_TOKEN: z.string().min(16, 'must have at least 16 characters').optional(),
@@ -231,6 +244,8 @@ function applyDefaults(values: Variables) {
     grantsPerHour: values.GRANTS_PER_HOUR,
     answerMb: values.ANSWER_MB,
     geoipDb: values.GEOIP_DB,
+    /** Servers that look up the records of domains; those of the system when unset. */
+    dnsServers: values.DNS_SERVERS,
     logLevel: values.LOG_LEVEL,
     metricsPort: values.METRICS_PORT,
     metricsToken: values.METRICS_TOKEN,

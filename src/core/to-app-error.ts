@@ -19,6 +19,8 @@ const FIELD_BY_CONSTRAINT: Record<string, string> = {
   Organization_slug_key: 'slug',
   Organization_externalId_key: 'externalId',
   Membership_user_key: 'userId',
+  OrganizationDomain_domain_key: 'domain',
+  OrganizationDomain_proven_key: 'domain',
 }
 
 type DriverCause = { constraint?: { index?: string }; originalCode?: string; kind?: string }

@@ -70,7 +70,15 @@ export const PERMISSION_EVENTS = {
   ),
 } as const
 
-/** Types of events about organizations and their members. */
+const domainEvent = <const Detail extends z.ZodRawShape>(description: string, detail = {} as Detail) =>
+  event(
+    description,
+    ['organizationId', 'organizationDomainId'],
+    z.strictObject({ domain: z.string(), ...detail }),
+    'OrganizationEvent',
+  )
+
+/** Types of events about organizations, their domains and their members. */
 export const ORGANIZATION_EVENTS = {
   'organization.created': event(
     'An organization was created.',
@@ -96,5 +104,16 @@ export const ORGANIZATION_EVENTS = {
     ['userId', 'organizationId', 'membershipId'],
     NONE,
     'MembershipEvent',
+  ),
+  'organization_domain.created': domainEvent('A domain was added to an organization.'),
+  'organization_domain.updated': domainEvent('The enrollment of a domain of an organization changed.'),
+  'organization_domain.deleted': domainEvent('A domain of an organization was deleted.'),
+  'organization_domain.verified': domainEvent('The TXT record proved a domain of an organization.'),
+  'organization_domain.expiring': domainEvent(
+    'The TXT record of a proven domain was not found. The domain stays proven until `expires_at`, unless the record is found before.',
+    { expires_at: z.string() },
+  ),
+  'organization_domain.expired': domainEvent(
+    'A domain is not proven any more: its TXT record was not found again in time.',
   ),
 } as const

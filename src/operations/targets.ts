@@ -26,6 +26,7 @@ const KINDS = {
   invitationId: withPrefix('invitation'),
   organizationId: withPrefix('organization'),
   membershipId: withPrefix('membership'),
+  organizationDomainId: withPrefix('orgdomain', 'domain of an organization'),
   apiKeyId: withPrefix('apikey', 'API key'),
   registrationTokenId: withPrefix('regtoken', 'registration token'),
   bulkJobId: withPrefix('bulkjob', 'bulk job'),

@@ -16,6 +16,7 @@ import { createEvent } from '../events/create-event.ts'
 import { recordEvents } from '../events/log.ts'
 import type { SignInFailure } from '../events/reasons.ts'
 import type { User } from '../generated/prisma/client.ts'
+import { hasJoinDomains, joinByDomain } from '../organizations/domain-joins.ts'
 import { type NewProof, type SessionProof, toSessionProof } from '../sessions/proofs.ts'
 import type { SessionRow } from '../sessions/sessions.sql.ts'
 import { enterBrowserSession, type PresentSession } from '../sessions/sessions.ts'
@@ -161,11 +162,14 @@ export async function redeemWithAttempt<T>(
     if (!(await redeemSignUpPasscode(ctx.db, { ...guess, codeHash }))) throw new RejectedCode('expired')
     return null
   }
+  const joins = channel === 'email' && (await hasJoinDomains(ctx))
   return ctx.db.transaction(async (tx) => {
     const redeemed = await redeemPasscode(tx, { ...guess, userId, codeHash })
     if (!redeemed) throw new RejectedCode('expired')
     const proven = createCtx(userId)
-    return finish(tx, proven, await verifyOwnAddress(tx, proven, redeemed, channel, now))
+    const user = await verifyOwnAddress(tx, proven, redeemed, channel, now)
+    if (joins) await joinByDomain(tx, proven, { userId, emailKey: key })
+    return finish(tx, proven, user)
   })
 }
 

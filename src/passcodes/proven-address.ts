@@ -6,6 +6,7 @@ import { repeatOnConflict } from '../core/to-app-error.ts'
 import type { Tx } from '../database/handle.ts'
 import type { UserOrigin } from '../events/types.ts'
 import type { User } from '../generated/prisma/client.ts'
+import { hasJoinDomains, joinByDomain } from '../organizations/domain-joins.ts'
 import { parseInput } from '../schema/input-shapes.ts'
 import { toUserColumns, type UserColumns } from '../users/user-body.ts'
 import { UserCreate } from '../users/users.fields.ts'
@@ -41,16 +42,18 @@ export async function enterAsOwner<T>(
   const { address, fields, origin, clientId } = person
   const input = parseInput(UserCreate, { ...fields, email: address.shown, emailVerified: true })
   const columns = { ...toUserColumns(input), ...person.columns }
+  const joins = await hasJoinDomains(ctx)
   const enter = () =>
     ctx.db.transaction(async (tx) => {
       if (!(await begin(tx))) return null
       const owner = await lockAddressOwner(tx, address, now)
       const id = owner?.id ?? newId('user')
       const userCtx = toUserCtx(ctx, { userId: id, clientId })
-      if (!owner)
-        return finish(tx, userCtx, await insertUserWithEvents(tx, userCtx, columns, { id, origin }), true)
-      const user = await verifyOwnAddress(tx, userCtx, owner, address.channel, now)
-      return finish(tx, userCtx, user, false)
+      const user = owner
+        ? await verifyOwnAddress(tx, userCtx, owner, address.channel, now)
+        : await insertUserWithEvents(tx, userCtx, columns, { id, origin })
+      if (joins) await joinByDomain(tx, userCtx, { userId: id, emailKey: address.key })
+      return finish(tx, userCtx, user, !owner)
     })
   // The user who has got the address in the meantime is found now, unless that user may not sign in.
   return repeatOnConflict(enter, () => new UserLocked())

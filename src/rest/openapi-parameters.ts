@@ -27,6 +27,10 @@ const PATH_PARAMETERS: Record<string, { shape: z.ZodType; description: string }>
   invitationId: { shape: createIdShape('invitation'), description: 'Id of the invitation.' },
   organizationId: { shape: createIdShape('organization'), description: 'Id of the organization.' },
   membershipId: { shape: createIdShape('membership'), description: 'Id of the membership.' },
+  organizationDomainId: {
+    shape: createIdShape('orgdomain'),
+    description: 'Id of the domain of an organization.',
+  },
   bulkJobId: { shape: createIdShape('bulkjob'), description: 'Id of the bulk job.' },
   groupId: { shape: createIdShape('group'), description: 'Id of the group.' },
   appRoleId: { shape: createIdShape('role'), description: 'Id of the role.' },

@@ -25,7 +25,7 @@ const TAGS: Record<string, string | undefined> = {
   passcodes: 'One-time passcodes by e-mail and text message.',
   idps: 'Identity providers, and the linked identities of users.',
   idp_tokens: 'Tokens of identity providers that are kept for users.',
-  organizations: 'Organizations, the customers of the tenant, and their members.',
+  organizations: 'Organizations, the customers of the tenant, and their domains and their members.',
   clients: findDescription('Client'),
   roles: 'APIs, roles and groups, and who has which permission.',
   api_keys: findDescription('ApiKey'),

@@ -15,6 +15,7 @@ import { keyOperations } from '../keys/key-rotation.operations.ts'
 import { lookupOperations } from '../lookup/lookup.operations.ts'
 import { explanationOperations } from '../oidc/explain/explain-sign-in.operations.ts'
 import { previewOperations } from '../oidc/explain/preview-token.operations.ts'
+import { organizationDomainOperations } from '../organizations/organization-domains.operations.ts'
 import { organizationOperations } from '../organizations/organizations.operations.ts'
 import { passcodeOperations } from '../passcodes/passcodes.operations.ts'
 import { signInLimitOperations } from '../passcodes/sign-in-limits.operations.ts'
@@ -53,6 +54,7 @@ export const restRoutes: readonly RestRoute[] = [
   ...consentOperations,
   ...invitationOperations,
   ...organizationOperations,
+  ...organizationDomainOperations,
   ...registrationTokenOperations,
   ...clientOperations,
   ...apiKeyOperations,

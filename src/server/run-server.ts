@@ -9,6 +9,7 @@ import { startAccountDeletions } from '../jobs/account-deletions.ts'
 import { startBulkJobs } from '../jobs/bulk-jobs.ts'
 import { startCleanup } from '../jobs/cleanup.ts'
 import { startDailyCounts } from '../jobs/daily-counts.ts'
+import { startDomainChecks } from '../jobs/domain-checks.ts'
 import { startKeyRotation } from '../jobs/key-schedule.ts'
 import { startRangeDivision } from '../jobs/user-ranges.ts'
 import { startLogoutDeliveries } from '../oidc/logout/logout-deliveries.ts'
@@ -67,6 +68,7 @@ async function startServer(schema: Promise<SentSchema>, createApp: CreateApp): P
     startKeyRotation(),
     startRangeDivision(),
     startDailyCounts(),
+    startDomainChecks(),
   ]
   const stopDeliveries = startLogoutDeliveries()
   const stopBulkJobs = startBulkJobs()

@@ -2,7 +2,7 @@ import type { Db } from '../database/handle.ts'
 import { declareRowLock } from '../database/row-locks.sql.ts'
 import { type RowOf, statement } from '../database/statement.ts'
 
-const COLUMNS = ['roles', 'locked', 'hasSecondFactor'] as const
+const COLUMNS = ['roles', 'locked', 'hasSecondFactor', 'emailKey', 'emailVerified'] as const
 export type LockedUserRow = RowOf<typeof LOCK_USER>
 
 const LOCK_USER = declareRowLock('User', COLUMNS)

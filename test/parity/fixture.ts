@@ -7,6 +7,7 @@ import { listInboxMessages } from '../../src/delivery/inbox.ts'
 import { createIdentityProvider } from '../../src/idps/idps.ts'
 import { createInvitation } from '../../src/invitations/invitations.ts'
 import { createMembership } from '../../src/organizations/memberships.ts'
+import { createOrganizationDomain } from '../../src/organizations/organization-domains.ts'
 import { createOrganization } from '../../src/organizations/organizations.ts'
 import { sendPasscode } from '../../src/passcodes/send-passcode.ts'
 import { createApi } from '../../src/permissions/apis.ts'
@@ -18,6 +19,7 @@ import { createUser } from '../../src/users/users.ts'
 import { ctxFor, newTenant, tokenFor } from '../support/actors.ts'
 import { registerDocument } from '../support/clients.ts'
 import { dbFor } from '../support/database.ts'
+import { publishRecord } from '../support/dns-server.ts'
 import type { Upstream } from '../support/upstream.ts'
 
 /** The suffix of an id that no object has. */
@@ -47,6 +49,8 @@ export type Fixture = {
   invitationId: string
   organizationId: string
   membershipId: string
+  /** Its TXT record is published. */
+  organizationDomainId: string
   /** A user who does not belong to the organization. */
   otherUserId: string
   apiKeyId: string
@@ -124,6 +128,8 @@ export async function createFixture(upstream: Upstream): Promise<Fixture> {
   const invitation = await createInvitation(ctx, input, sentAt)
   const organization = await createOrganization(ctx, { name: 'Acme', slug: 'acme' })
   const membership = await createMembership(ctx, organization.id, { userId: user.id })
+  const domain = await createOrganizationDomain(ctx, organization.id, { domain: 'acme.parity.example' })
+  publishRecord(domain)
   const { apiKey } = await createApiKey(ctx, { name: 'Export', scopes: ['users:read'], userId: null })
   const bulkJob = await bulkUpdateUsers(ctx, { action: 'unlock', userIds: [user.id] })
   const api = await createApi(ctx, API)
@@ -148,6 +154,7 @@ export async function createFixture(upstream: Upstream): Promise<Fixture> {
     invitationId: invitation.id,
     organizationId: organization.id,
     membershipId: membership.id,
+    organizationDomainId: domain.id,
     otherUserId: other.id,
     apiKeyId: apiKey.id,
     bulkJobId: bulkJob.id,

@@ -9,6 +9,7 @@ import { EXPLANATION_OPERATIONS } from './operations/explanations.ts'
 import { IDENTITY_PROVIDER_OPERATIONS } from './operations/identity-providers.ts'
 import { INVITATION_OPERATIONS } from './operations/invitations.ts'
 import { LOOKUP_OPERATIONS } from './operations/lookup.ts'
+import { ORGANIZATION_DOMAIN_OPERATIONS } from './operations/organization-domains.ts'
 import { ORGANIZATION_OPERATIONS } from './operations/organizations.ts'
 import { PASSCODE_OPERATIONS } from './operations/passcodes.ts'
 import { PERMISSION_OPERATIONS } from './operations/permissions.ts'
@@ -28,6 +29,7 @@ export const OPERATIONS: Record<string, Call[]> = {
   ...CONSENT_OPERATIONS,
   ...INVITATION_OPERATIONS,
   ...ORGANIZATION_OPERATIONS,
+  ...ORGANIZATION_DOMAIN_OPERATIONS,
   ...TENANT_OPERATIONS,
   ...LOOKUP_OPERATIONS,
   ...EXPLANATION_OPERATIONS,

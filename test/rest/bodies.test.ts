@@ -18,8 +18,18 @@ const test = base.extend('pathOf', { scope: 'file' }, async ({ create, rest, new
   )
   if (!create) throw new Error('no fixtures')
   const { id: organizationId } = await create('/organizations', { name: 'x', slug: 'bodies' })
+  const { id: organizationDomainId } = await create(`/organizations/${organizationId}/domains`, {
+    domain: 'bodies.example',
+  })
   const { id: apiKeyId } = await create('/api-keys', { name: 'Export' })
-  const ids: Record<string, string> = { clientId, userId, idpId, organizationId, apiKeyId }
+  const ids: Record<string, string> = {
+    clientId,
+    userId,
+    idpId,
+    organizationId,
+    organizationDomainId,
+    apiKeyId,
+  }
   return (path: string) => path.replaceAll(/:(\w+)/g, (_all, name: string) => ids[name] ?? name)
 })
 

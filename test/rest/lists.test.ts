@@ -149,7 +149,7 @@ describe('every list', () => {
         ? await bulkUpdateUsers(ctx, { action: 'lock', userIds: [id] })
         : null
       const organization = path.includes(':organizationId')
-        ? await createOrganization(ctx, { name: 'Acme', slug: 'lists' })
+        ? await createOrganization(ctx, { name: 'Acme', slug: `lists-${path.split('/').at(-1)}` })
         : null
       const group = path.includes(':groupId') ? await createGroup(ctx, { name: 'Lists' }) : null
       const target = path

@@ -14,6 +14,7 @@ const BODIES: Record<string, object> = {
   addIdpUser: { externalId: 'x' },
   linkIdpUser: { idToken: 'x' },
   setUserRoles: { roles: [] },
+  createOrganizationDomain: { domain: 'acme.example' },
   createMembership: { userId: UNKNOWN_IDS.userId },
   setUserAppRoles: { appRoleIds: [] },
   setClientAppRoles: { appRoleIds: [] },

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { inject } from 'vitest'
 import { createDatabase, withConnection } from './databases.ts'
+import { startDnsServer } from './dns-server.ts'
 
 /** Closers that run before the database of this process is dropped. */
 export const closers: (() => Promise<unknown>)[] = []
@@ -28,6 +29,7 @@ export async function prepareEnvironment(): Promise<{ dataDir: string; database:
   // All tests are one network, and each file of the project `shared` continues with what is left.
   process.env.MAIL_DOMAINS = 'example.com,mail.example,a.example'
   process.env.NETWORK_STORAGE_MB = '200'
+  process.env.DNS_SERVERS = await startDnsServer()
   delete process.env.DATABASE_URL
   delete process.env.REDIS_URL
   const dataDir = await mkdtemp(join(tmpdir(), 'vestibule-test-'))

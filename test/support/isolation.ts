@@ -22,6 +22,7 @@ import { createIdentityProvider } from '../../src/idps/idps.ts'
 import { createInvitation } from '../../src/invitations/invitations.ts'
 import { issueAccessToken } from '../../src/oidc/token/access-tokens.ts'
 import { createMembership } from '../../src/organizations/memberships.ts'
+import { createOrganizationDomain } from '../../src/organizations/organization-domains.ts'
 import { createOrganization } from '../../src/organizations/organizations.ts'
 import { createApi } from '../../src/permissions/apis.ts'
 import { createAppRole } from '../../src/permissions/app-roles.ts'
@@ -57,6 +58,7 @@ export type PopulatedTenant = {
   invitationId: string
   organizationId: string
   membershipId: string
+  organizationDomainId: string
   apiKeyId: string
   bulkJobId: string
   trustedDocumentId: string
@@ -79,6 +81,7 @@ export type Ids = Pick<
   | 'invitationId'
   | 'organizationId'
   | 'membershipId'
+  | 'organizationDomainId'
   | 'apiKeyId'
   | 'bulkJobId'
   | 'trustedDocumentId'
@@ -99,6 +102,7 @@ export const UNKNOWN_IDS: Ids = {
   invitationId: 'invitation_01m7xeb1sbendby702xerkqv3p',
   organizationId: 'organization_01m7xeb1sbendby702xerkqv3p',
   membershipId: 'membership_01m7xeb1sbendby702xerkqv3p',
+  organizationDomainId: 'orgdomain_01m7xeb1sbendby702xerkqv3p',
   apiKeyId: 'apikey_01m7xeb1sbendby702xerkqv3p',
   bulkJobId: 'bulkjob_01m7xeb1sbendby702xerkqv3p',
   trustedDocumentId: 'trusteddoc_01m7xeb1sbendby702xerkqv3p',
@@ -149,6 +153,7 @@ async function populateTenant(tenant: string): Promise<PopulatedTenant> {
   const invitation = await createInvitation(ctx, { email: `guest@${tenant}.example` })
   const organization = await createOrganization(ctx, { name: 'Acme', slug: 'acme' })
   const membership = await createMembership(ctx, organization.id, { userId: user.id })
+  const domain = await createOrganizationDomain(ctx, organization.id, { domain: `${tenant}.example` })
   const { apiKey } = await createApiKey(ctx, { name: 'Export', scopes: ['users:read'] })
   const bulkJob = await bulkUpdateUsers(ctx, { action: 'unlock', userIds: [user.id] })
   const trustedDocumentId = await registerDocument(tenant, client.id)
@@ -165,6 +170,7 @@ async function populateTenant(tenant: string): Promise<PopulatedTenant> {
     invitationId: invitation.id,
     organizationId: organization.id,
     membershipId: membership.id,
+    organizationDomainId: domain.id,
     apiKeyId: apiKey.id,
     bulkJobId: bulkJob.id,
     credentialId: await createCredential(tenant, user.id),

@@ -3,6 +3,7 @@ import { createPlatformCtx } from '../../src/context/context.ts'
 import { createIdentityProvider } from '../../src/idps/idps.ts'
 import { createInvitation } from '../../src/invitations/invitations.ts'
 import { createMembership } from '../../src/organizations/memberships.ts'
+import { createOrganizationDomain } from '../../src/organizations/organization-domains.ts'
 import { createOrganization } from '../../src/organizations/organizations.ts'
 import { createApi } from '../../src/permissions/apis.ts'
 import { createAppRole } from '../../src/permissions/app-roles.ts'
@@ -53,6 +54,9 @@ export async function createObjects(tenant: string): Promise<Record<string, stri
   const { id: appRoleId } = await createAppRole(ctx, { name: 'generated' })
   const { apiKey } = await createApiKey(ctx, { name: 'Export' })
   const { id: groupId } = await createGroup(ctx, { name: 'generated' })
+  const { id: organizationDomainId } = await createOrganizationDomain(ctx, organizationId, {
+    domain: 'generated.example',
+  })
   const { id: membershipId } = await createMembership(ctx, organizationId, { userId })
   return {
     idpId,
@@ -64,6 +68,7 @@ export async function createObjects(tenant: string): Promise<Record<string, stri
     appRoleId,
     groupId,
     membershipId,
+    organizationDomainId,
     apiKeyId: apiKey.id,
   }
 }

@@ -92,6 +92,9 @@ async function fillTenantTables(tenantId: string): Promise<void> {
   await db.membership.create({
     data: { tenantId, id: 'm', organizationId: 'o', userId, joinedVia: 'import' },
   })
+  await db.organizationDomain.create({
+    data: { tenantId, id: 'd', organizationId: 'o', domain: 'a.example', recordValue: 'x' },
+  })
   await db.apiKey.create({ data: { tenantId, id: 'k', name: 'x', userId, start: 'x', expiresAt } })
   await db.apiKeySecret.create({ data: { tenantId, secretHash: hash, apiKeyId: 'k' } })
   await db.registrationToken.create({ data: { tenantId, id: 't', tokenHash: hash, expiresAt } })

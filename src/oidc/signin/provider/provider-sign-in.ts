@@ -5,6 +5,7 @@ import { createEvent } from '../../../events/create-event.ts'
 import { recordEvents } from '../../../events/log.ts'
 import type { SignInFailure } from '../../../events/reasons.ts'
 import type { IdentityProvider } from '../../../generated/prisma/client.ts'
+import { findVerifiedEmail } from '../../../idps/entry-policy.ts'
 import type { ExternalIdentity } from '../../../idps/external-identity.ts'
 import { useLink } from '../../../idps/idp-sign-in.ts'
 import { copyRepeatedClaims, findOrCreateLinkedUser } from '../../../idps/linked-users.ts'
@@ -13,8 +14,10 @@ import { storeProviderSession } from '../../../idps/provider/provider-sessions.t
 import { type ProvenSignIn, proveSignIn } from '../../../idps/sign-in-identity.ts'
 import { keepSignInTokens, type ProviderTokens } from '../../../idps/tokens/kept-tokens.ts'
 import { findProviderCause, PROVIDER_CAUSES, type ProviderCause } from '../../../model/provider-causes.ts'
+import { hasJoinDomains, joinByDomain } from '../../../organizations/domain-joins.ts'
 import { limitUnauthenticated } from '../../../passcodes/network-limits.ts'
 import type { NeedsSecondFactor } from '../../../passcodes/passcodes.ts'
+import { toEmailKey } from '../../../schema/address-keys.ts'
 import { AMR_FEDERATED } from '../../../sessions/acr.ts'
 import type { BrowserAccount } from '../../../sessions/browser-accounts.ts'
 import { toSessionProof } from '../../../sessions/proofs.ts'
@@ -162,12 +165,16 @@ async function signInUser(
   if (!userId) throw new RejectedIdentity('unknown', { identity, provenAt: row.updatedAt, tokens })
   const signIn = { userId, proof: { method: 'provider' as const, amr: [AMR_FEDERATED, ...proven.amr] } }
   const userCtx = toUserCtx(ctx, { userId, clientId: interaction.request.clientId })
+  const email = findVerifiedEmail(row, identity.claims)
+  const emailKey = email !== null && (await hasJoinDomains(ctx)) ? toEmailKey(email) : null
   const started = await ctx.db
     .transaction(async (tx) => {
       const user = await lockUserRow(tx, userId)
       const use = { ...key, userId, provenAt: row.updatedAt }
       if (tokens) await keepSignInTokens(tx, use, tokens)
       if (!(await useLink(tx, { ...use, now }))) throw new RejectedIdentity('unknown')
+      if (emailKey !== null && user?.emailVerified && user.emailKey === emailKey)
+        await joinByDomain(tx, userCtx, { userId, emailKey })
       const provider = {
         idpId: row.id,
         issuer: identity.issuer,

@@ -1,9 +1,16 @@
 import { describe, expect } from 'vitest'
 import { createPlatformCtx } from '../../../../src/context/context.ts'
 import { awaitDeliveries } from '../../../../src/delivery/background.ts'
+import { listMembers } from '../../../../src/organizations/memberships.ts'
+import {
+  createOrganizationDomain,
+  verifyOrganizationDomain,
+} from '../../../../src/organizations/organization-domains.ts'
+import { createOrganization, deleteOrganization } from '../../../../src/organizations/organizations.ts'
 import { updateSettings } from '../../../../src/tenants/settings.ts'
 import { createUser, lockUser } from '../../../../src/users/users.ts'
 import { dbFor } from '../../../support/database.ts'
+import { publishRecord } from '../../../support/dns-server.ts'
 import { handleIn, openPage } from '../../../support/hosted-pages.ts'
 import { csrfIn } from '../../../support/page-browser.ts'
 import { answerIn } from '../../../support/protocol.ts'
@@ -42,6 +49,26 @@ describe('a sign-up', () => {
     await awaitDeliveries()
     // The code, and no notice about a new browser.
     expect(await inbox.list(stranger)).toHaveLength(1)
+  })
+
+  test('makes the person a member of the organization that has proven the domain', async ({
+    ctx,
+    browser,
+    stranger,
+    atCreation,
+    findUsers,
+  }) => {
+    const { id } = await createOrganization(ctx, { slug: 'joined', name: 'Acme' })
+    const domain = await createOrganizationDomain(ctx, id, {
+      domain: stranger.split('@')[1],
+      enrollment: 'automatic',
+    })
+    publishRecord(domain)
+    await verifyOrganizationDomain(ctx, domain.id)
+    await browser.submit(await atCreation(), { step: 'create', name: 'Ada' })
+    const [user] = await findUsers(stranger)
+    expect((await listMembers(ctx, id, {})).rows).toMatchObject([{ userId: user?.id, joinedVia: 'domain' }])
+    await deleteOrganization(ctx, id)
   })
 
   test('shows every address the same pages until it is proven', async ({
