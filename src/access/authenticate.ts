@@ -5,9 +5,10 @@ import { Unauthenticated } from '../core/errors.ts'
 import { apiAudienceOf, isOwnAudience, issuerOf } from '../core/issuer.ts'
 import { OAuthError } from '../core/oauth-error.ts'
 import {
-  ACCOUNT_SCOPE,
   getRoleScopes,
   isScope,
+  isUserScope,
+  ORGANIZATION_SCOPE,
   parseScopeList,
   type Scope,
   SYSTEM_SCOPES,
@@ -31,7 +32,7 @@ import {
   UNBOUND,
   verifyBinding,
 } from './dpop/dpop-binding.ts'
-import { selectActiveRoles } from './token-status.sql.ts'
+import { selectActiveUsers } from './token-status.sql.ts'
 
 const createInvalidTokenError = (cause?: unknown) =>
   new OAuthError('invalid_token', 'The access token is invalid, expired or revoked.', { status: 401, cause })
@@ -54,11 +55,11 @@ function readIssuingTenant(target: string, token: string): string {
 
 const readScopes = (payload: JWTPayload): string[] => parseScopeList(getTextClaim(payload, 'scope') ?? '')
 
-/** The scopes of OIDC, and `account` while it is assigned to the client. */
+/** The scopes of OIDC, and `account` and `organization` while they are assigned to the client. */
 const readOidcScopes = (payload: JWTPayload, client: { scopes: readonly string[] }): ReadonlySet<string> =>
   new Set(
     readScopes(payload).filter(
-      (scope) => !isScope(scope) && (scope !== ACCOUNT_SCOPE || client.scopes.includes(scope)),
+      (scope) => !isScope(scope) && (!isUserScope(scope) || client.scopes.includes(scope)),
     ),
   )
 
@@ -168,16 +169,19 @@ async function resolveActor(
     sessionId: getTextClaim(payload, 'sid'),
     organizationId: getTextClaim(payload, 'org_id'),
   }
-  const [roles] = await selectActiveRoles(new Handle({ ...target, tenant }), [basis])
-  if (!roles) throw createInvalidTokenError()
-  const roleScopes = getRoleScopes(roles)
+  const [user] = await selectActiveUsers(new Handle({ ...target, tenant }), [basis])
+  if (!user) throw createInvalidTokenError()
+  const roleScopes = getRoleScopes(user.roles)
+  const oidcScopes = readOidcScopes(payload, client)
   return {
     actor: {
       kind: 'user',
       tenant,
       clientId,
       ...basis,
-      oidcScopes: readOidcScopes(payload, client),
+      administeredId:
+        user.isAdministrator && oidcScopes.has(ORGANIZATION_SCOPE) ? basis.organizationId : null,
+      oidcScopes,
     },
     permitted: new Set(
       client.scopes.filter((scope): scope is Scope => isScope(scope) && roleScopes.has(scope)),

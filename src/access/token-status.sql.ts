@@ -28,7 +28,19 @@ export const buildMemberCondition = (
     SELECT FROM "Membership" m WHERE m."tenantId" = ${tenant} AND m."organizationId" = ${organizationId} AND m."userId" = u."id"
   ))`
 
-const SELECT_ACTIVE_ROLES = statement({
+/** Whether the user `u` is an administrator of an organization; of none without an id. */
+export const buildAdministratorSql = (
+  organizationId: string,
+  tenant = ':tenant',
+): string => `(${organizationId} IS NOT NULL AND EXISTS (
+    SELECT FROM "Membership" m WHERE m."tenantId" = ${tenant} AND m."organizationId" = ${organizationId} AND m."userId" = u."id"
+      AND m."isAdministrator"
+  ))`
+
+/** The roles of a token's user, and whether the user is an administrator of the organization of the token. */
+export type ActiveUser = { roles: string[]; isAdministrator: boolean }
+
+const SELECT_ACTIVE_USERS = statement({
   shared: true,
   takes: {
     userIds: 'text[]',
@@ -36,9 +48,9 @@ const SELECT_ACTIVE_ROLES = statement({
     sessionIds: typed<(string | null)[]>('text[]'),
     organizationIds: typed<(string | null)[]>('text[]'),
   },
-  returns: { index: 'int', roles: 'text[]' },
+  returns: { index: 'int', roles: 'text[]', isAdministrator: 'boolean' },
 })`
-  SELECT t."index"::int AS "index", u."roles"
+  SELECT t."index"::int AS "index", u."roles", ${buildAdministratorSql('t."organizationId"')} AS "isAdministrator"
   FROM unnest(:userIds, :grantIds, :sessionIds, :organizationIds) WITH ORDINALITY
     AS t("userId", "grantId", "sessionId", "organizationId", "index")
   JOIN LATERAL ${findByKey('User', { id: 't."userId"' })} u ON true
@@ -48,15 +60,15 @@ const SELECT_ACTIVE_ROLES = statement({
     AND ${buildMemberCondition('t."organizationId"')}`
 
 /**
- * Returns the roles of each token's user, in the order of `bases`; null for an inactive token. One statement.
+ * Returns the user of each token, in the order of `bases`; null for an inactive token. One statement.
  */
-export async function selectActiveRoles(db: Db, bases: TokenBasis[]): Promise<(string[] | null)[]> {
-  const rows = await db.many(SELECT_ACTIVE_ROLES, {
+export async function selectActiveUsers(db: Db, bases: TokenBasis[]): Promise<(ActiveUser | null)[]> {
+  const rows = await db.many(SELECT_ACTIVE_USERS, {
     userIds: bases.map((basis) => basis.userId),
     grantIds: bases.map((basis) => basis.grantId),
     sessionIds: bases.map((basis) => basis.sessionId),
     organizationIds: bases.map((basis) => basis.organizationId ?? null),
   })
-  const rolesByIndex = new Map(rows.map((row) => [row.index - 1, row.roles]))
-  return bases.map((_, index) => rolesByIndex.get(index) ?? null)
+  const byIndex = new Map(rows.map(({ index, ...user }) => [index - 1, user]))
+  return bases.map((_, index) => byIndex.get(index) ?? null)
 }

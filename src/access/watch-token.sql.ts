@@ -2,7 +2,7 @@ import type { Db } from '../database/handle.ts'
 import { findByKey } from '../database/key-lookup.ts'
 import { statement, typed } from '../database/statement.ts'
 import { ACTIVE_KEY_CONDITION } from './api-keys/api-keys.sql.ts'
-import { ACTIVE_BASIS_CONDITION, buildMemberCondition } from './token-status.sql.ts'
+import { ACTIVE_BASIS_CONDITION, buildAdministratorSql, buildMemberCondition } from './token-status.sql.ts'
 
 /** The rows that the access token or API key of a stream depends on. A client's own token has no user. */
 export type StreamTokenBasis = {
@@ -23,7 +23,13 @@ export type StreamTokenBasis = {
  * The current scopes of the token's client, or of the key with its networks, and the current roles of its user; `roles` is null
  * without a user.
  */
-export type TokenStatus = { scopes: string[]; roles: string[] | null; allowedNetworks: string[] }
+export type TokenStatus = {
+  scopes: string[]
+  roles: string[] | null
+  /** The user is an administrator of the organization of the token. */
+  isAdministrator: boolean
+  allowedNetworks: string[]
+}
 
 // Reads several tenants: the parameter `tenant` is the list of them, and every join is by tenant.
 const NULLABLE = typed<(string | null)[]>('text[]')
@@ -38,9 +44,16 @@ const SELECT_TOKEN_STATUSES = statement({
     organizationIds: NULLABLE,
     keyHashes: NULLABLE,
   },
-  returns: { index: 'int', scopes: 'text[]', roles: 'text[]?', allowedNetworks: 'text[]' },
+  returns: {
+    index: 'int',
+    scopes: 'text[]',
+    roles: 'text[]?',
+    isAdministrator: 'boolean',
+    allowedNetworks: 'text[]',
+  },
 })`
   SELECT t."index"::int AS "index", COALESCE(c."scopes", k."scopes") AS "scopes", u."roles" AS "roles",
+    ${buildAdministratorSql('t."organizationId"', 't."tenantId"')} AS "isAdministrator",
     COALESCE(k."allowedNetworks", '{}') AS "allowedNetworks"
   FROM unnest(:tenantIds, :targets, :clientIds, :userIds, :grantIds, :sessionIds, :organizationIds, :keyHashes)
     WITH ORDINALITY AS t("tenantId", "target", "clientId", "userId", "grantId", "sessionId", "organizationId", "keyHash", "index")

@@ -3,8 +3,9 @@ import { EVENTS_TOPIC, subscribe } from '../coordination/bus.ts'
 import { type AppError, Unauthenticated } from '../core/errors.ts'
 import { Expiries } from '../core/expiries.ts'
 import { log } from '../core/log.ts'
-import { ACCOUNT_SCOPE, getRoleScopes, isScope } from '../core/scopes.ts'
+import { ACCOUNT_SCOPE, getRoleScopes, isScope, ORGANIZATION_SCOPE } from '../core/scopes.ts'
 import { system } from '../database/system.ts'
+import { getAdministeredId } from './administered-organization.ts'
 import { isAllowedFrom } from './api-keys/find-api-key.ts'
 import type { AuthenticatedToken } from './authenticate.ts'
 import { type StreamTokenBasis, selectTokenStatuses, type TokenStatus } from './watch-token.sql.ts'
@@ -59,6 +60,11 @@ const hasAccountScope = ({ actor }: Ctx): boolean =>
 /** True while all scopes of the stream are permitted. */
 function isStillAuthorized(ctx: Ctx, status: TokenStatus): boolean {
   if (hasAccountScope(ctx) && !status.scopes.includes(ACCOUNT_SCOPE)) return false
+  if (
+    getAdministeredId(ctx) !== null &&
+    !(status.isAdministrator && status.scopes.includes(ORGANIZATION_SCOPE))
+  )
+    return false
   const roleScopes = status.roles && getRoleScopes(status.roles)
   const permitted = new Set(
     status.scopes.filter((scope) => isScope(scope) && (!roleScopes || roleScopes.has(scope))),
@@ -70,7 +76,7 @@ function isStillAuthorized(ctx: Ctx, status: TokenStatus): boolean {
 function joinBasis(stream: OpenStream): Basis {
   const { ctx } = stream
   const rows = toStreamTokenBasis(stream)
-  const key = JSON.stringify([rows, hasAccountScope(ctx), [...ctx.scopes].sort()])
+  const key = JSON.stringify([rows, hasAccountScope(ctx), getAdministeredId(ctx), [...ctx.scopes].sort()])
   const basis = bases.get(key) ?? { key, ctx, rows, streams: new Set() }
   bases.set(key, basis)
   basis.streams.add(stream)

@@ -1,11 +1,18 @@
+import { getAdministeredId } from '../access/administered-organization.ts'
 import { resolveClientLogoUrl } from '../clients/client-logo.ts'
 import { readHead } from '../events/log.ts'
 import type { Client } from '../generated/prisma/client.ts'
 import { builder } from '../graphql/builder.ts'
 import { findOwnUserId, type GraphQLContext } from '../graphql/context.ts'
 import { registerEarlyField } from '../graphql/early-fields.ts'
-import { withAccountScope, withPublicAccess, withScopeOrOwner, withToken } from '../graphql/field-access.ts'
-import { SessionRef, UserRef } from '../graphql/object-refs.ts'
+import {
+  orAdministrator,
+  withAccountScope,
+  withPublicAccess,
+  withScopeOrOwner,
+  withToken,
+} from '../graphql/field-access.ts'
+import { OrganizationRef, SessionRef, UserRef } from '../graphql/object-refs.ts'
 import { toObjectType } from '../graphql/shape-fields.ts'
 import { encodePosition } from '../model/event-position.ts'
 import { findDescription } from '../schema/schema-descriptions.ts'
@@ -81,6 +88,16 @@ export const Viewer = builder.objectRef<ViewerRow>('Viewer').implement({
       description: 'Management scopes of the token, in alphabetical order.',
       resolve: (_viewer, _args, { ctx }) => [...ctx.scopes].sort(),
     }),
+    administeredOrganization: t.field({
+      type: OrganizationRef,
+      nullable: true,
+      description:
+        'The organization of the token, which the scope organization permits the calling user to manage as its administrator; null for other tokens.',
+      resolve: (_viewer, _args, { ctx, loaders }) => {
+        const id = getAdministeredId(ctx)
+        return id === null ? null : loaders.organization.load(id)
+      },
+    }),
     deletion: t.field({
       ...withAccountScope('The request of the calling user to be deleted, if any.'),
       type: toObjectType<AccountDeletion>(AccountDeletionShape),
@@ -88,10 +105,13 @@ export const Viewer = builder.objectRef<ViewerRow>('Viewer').implement({
       resolve: (_viewer, _args, { ctx }) => findViewerDeletion(ctx),
     }),
     eventPosition: t.string({
-      ...withScopeOrOwner(
-        ['events:read', 'sessions:read', 'users:read'],
-        'The position of the event log before this query: subscribed with it as `after`, each later change is in the lists of the query, in the stream, or in both.',
-        ({ userId }: ViewerRow) => userId,
+      ...orAdministrator(
+        withScopeOrOwner(
+          ['events:read', 'sessions:read', 'users:read'],
+          'The position of the event log before this query: subscribed with it as `after`, each later change is in the lists of the query, in the stream, or in both.',
+          ({ userId }: ViewerRow) => userId,
+        ),
+        (_viewer, ctx) => getAdministeredId(ctx),
       ),
       nullable: true,
       resolve: (_viewer, _args, { eventPosition }) => eventPosition,

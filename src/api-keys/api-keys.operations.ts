@@ -1,5 +1,5 @@
 import { Conflict, NotFound, UserLocked } from '../core/errors.ts'
-import { withScopeOrOwner } from '../graphql/field-access.ts'
+import { orAdministrator, withScopeOrOwner } from '../graphql/field-access.ts'
 import { Node, registerNode } from '../graphql/node.graphql.ts'
 import { UserRef } from '../graphql/object-refs.ts'
 import { defineObjectType } from '../graphql/shape-fields.ts'
@@ -37,10 +37,13 @@ export const API_KEY = defineResource<ApiKey>({
   ref: defineObjectType<ApiKey>(
     ApiKeyShape,
     {
-      ...withScopeOrOwner(
-        'api_keys:read',
-        'A key by which a program calls APIs in the name of its owner.',
-        ({ userId }: ApiKey) => userId,
+      ...orAdministrator(
+        withScopeOrOwner(
+          'api_keys:read',
+          'A key by which a program calls APIs in the name of its owner.',
+          ({ userId }: ApiKey) => userId,
+        ),
+        ({ organizationId }: ApiKey) => organizationId,
       ),
       interfaces: [Node],
     },
@@ -77,6 +80,7 @@ export const REVOKED_KEY_OUTPUT = {
 export const apiKeyOperations: readonly RestRoute[] = [
   ...defineMutation({
     name: 'createApiKey',
+    inOrganization: ['name', 'resources', 'allowedNetworks', 'expiresInSeconds'],
     summary:
       'Creates an API key of the tenant or of a user. The response has the key, which is shown only once. Callers can only give scopes that they have; for a user they need users:write and all scopes of the roles of the user.',
     scope: 'api_keys:write',
@@ -96,6 +100,7 @@ export const apiKeyOperations: readonly RestRoute[] = [
   }),
   ...defineList({
     name: 'listApiKeys',
+    inOrganization: true,
     summary: 'The API keys of the tenant and its users, oldest first.',
     resource: API_KEY,
     filter: API_KEY_FILTER,
@@ -104,6 +109,7 @@ export const apiKeyOperations: readonly RestRoute[] = [
   }),
   ...defineLookup({
     name: 'getApiKey',
+    inOrganization: true,
     field: 'apiKey',
     summary: 'An API key.',
     resource: API_KEY,
@@ -113,6 +119,7 @@ export const apiKeyOperations: readonly RestRoute[] = [
   }),
   ...defineMutation({
     name: 'updateApiKey',
+    inOrganization: ['name', 'allowedNetworks'],
     summary:
       'Changes an API key. Callers can only change keys with scopes that they have and of users whom they may change, and give such scopes.',
     scope: 'api_keys:write',
@@ -125,6 +132,7 @@ export const apiKeyOperations: readonly RestRoute[] = [
   }),
   ...defineMutation({
     name: 'rotateApiKey',
+    inOrganization: ['overlapSeconds', 'expiresInSeconds'],
     summary:
       'Replaces an API key by a new one, which is shown only once. The current one is accepted for overlapSeconds; an older one is deleted.',
     scope: 'api_keys:write',
@@ -144,6 +152,7 @@ export const apiKeyOperations: readonly RestRoute[] = [
   }),
   ...defineMutation({
     name: 'revokeApiKey',
+    inOrganization: [],
     summary: 'Revokes an API key: requests with it are rejected within a second, and its subscriptions end.',
     scope: 'api_keys:write',
     targets: ['apiKeyId'],

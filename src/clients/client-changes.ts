@@ -7,7 +7,7 @@ import { createRevocationEvents, revokeGrants } from '../access/revocation/revoc
 import type { Ctx } from '../context/context.ts'
 import { equalsConstantTime, sha256 } from '../core/crypto.ts'
 import { Forbidden, NotFound } from '../core/errors.ts'
-import { ACCOUNT_SCOPE, isScope } from '../core/scopes.ts'
+import { isScope, isUserScope, ORGANIZATION_SCOPE } from '../core/scopes.ts'
 import type { Tx } from '../database/handle.ts'
 import type { NewEvent } from '../events/create-event.ts'
 import { createEvent } from '../events/create-event.ts'
@@ -41,7 +41,7 @@ export function requirePlatformForSharedClient(ctx: Ctx, client: Pick<Client, 'a
 /**
  * Throws Forbidden unless the caller has every management scope of the client and those of its claim mappings, because
  * controlling a client means getting its tokens. A client that registered itself, or the publisher of its document (`by`),
- * does not control it once an administrator has assigned `account` or mappings either.
+ * does not control it once an administrator has assigned `account`, `organization` or mappings either.
  */
 export function requireClientControl(
   ctx: Ctx,
@@ -52,11 +52,18 @@ export function requireClientControl(
   const mappings = states.flatMap(({ claimMappings, groupsClaim }) => [
     ...listClientMappings({ claimMappings: claimMappings as ClaimMapping[], groupsClaim }),
   ])
-  requireNoEscalation(ctx, new Set([...[...scopes].filter(isScope), ...listMappingScopes(mappings)]))
+  requireNoEscalation(
+    ctx,
+    new Set([
+      ...[...scopes].filter(isScope),
+      ...(scopes.has(ORGANIZATION_SCOPE) ? (['organizations:write'] as const) : []),
+      ...listMappingScopes(mappings),
+    ]),
+  )
   if (by && mappings.length > 0)
     throw new Forbidden('Only administrators change a client with claim mappings.')
-  if (by && scopes.has(ACCOUNT_SCOPE))
-    throw new Forbidden(`Only administrators change a client with scope ${ACCOUNT_SCOPE}.`)
+  const assigned = [...scopes].find(isUserScope)
+  if (by && assigned) throw new Forbidden(`Only administrators change a client with scope ${assigned}.`)
 }
 
 /** Display fields of a client. All other fields affect who gets tokens, or where users are redirected. */

@@ -1,5 +1,5 @@
 import { env } from '../core/env.ts'
-import { ACCOUNT_SCOPE, SYSTEM_SCOPES, SYSTEM_TENANT } from '../core/scopes.ts'
+import { isUserScope, SYSTEM_SCOPES, SYSTEM_TENANT } from '../core/scopes.ts'
 import { createAllowedUrl, findUrlIssue, type UrlRules } from '../schema/url-shapes.ts'
 import { APP_TYPES, type AppType, HAS_SECRET } from './client-types.ts'
 
@@ -65,8 +65,8 @@ export function checkClientConsistency(
     if (isGiven(client[field]))
       report([field], `a ${appType} client cannot keep a secret to authenticate with`)
   for (const [index, scope] of listTexts(client.scopes)) {
-    if (appType === 'machine' && scope === ACCOUNT_SCOPE)
-      report(['scopes', index], 'is for accounts of users: a machine client acts for itself')
+    if (appType === 'machine' && isUserScope(scope))
+      report(['scopes', index], 'is for users: a machine client acts for itself')
     if (tenant !== SYSTEM_TENANT && (SYSTEM_SCOPES as readonly string[]).includes(scope))
       report(['scopes', index], 'belongs to tenant system')
   }

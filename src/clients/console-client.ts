@@ -1,6 +1,6 @@
 import { findClient } from '../access/client-cache.ts'
 import { issuerOf } from '../core/issuer.ts'
-import { listManagementScopes } from '../core/scopes.ts'
+import { listManagementScopes, ORGANIZATION_SCOPE } from '../core/scopes.ts'
 import { CONSOLE_CLIENT_ID } from '../model/console-client.ts'
 import { ensureClient } from './ensure-client.ts'
 
@@ -14,7 +14,7 @@ export const getConsoleUrl = (tenant: string): string => `${issuerOf(tenant)}/co
 export async function ensureConsoleClient(tenant: string): Promise<void> {
   const url = getConsoleUrl(tenant)
   const callback = `${url}/callback`
-  const scopes = [...listManagementScopes(tenant)]
+  const scopes = [...listManagementScopes(tenant), ORGANIZATION_SCOPE]
   const known = await findClient(tenant, CONSOLE_CLIENT_ID)
   const initiateLoginUrl = known?.initiateLoginUrl ?? url
   // A later version may have more scopes, and another base URL.

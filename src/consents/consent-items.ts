@@ -1,4 +1,4 @@
-import { ACCOUNT_SCOPE, isScope, SCOPES } from '../core/scopes.ts'
+import { isScope, isUserScope, SCOPES } from '../core/scopes.ts'
 import { readClaimName } from '../model/claim-mappings.ts'
 import { CLAIM_DEFINITIONS } from '../users/claims.ts'
 
@@ -14,6 +14,7 @@ const SCOPE_DESCRIPTIONS: Record<string, string> = {
   offline_access: 'Keep this access when you are not using it',
   session: 'Stay signed in for as long as you are signed in here',
   account: 'Change your profile, your addresses, how you sign in, and which apps may use your account',
+  organization: 'Manage the organizations that you are an administrator of',
 }
 
 const toSentenceCase = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
@@ -33,7 +34,7 @@ export const toScopeConsentItems = (scopes: readonly string[]): ScopeConsentItem
 export type ConsentItem = { words: string; isSensitive: boolean }
 
 const isSensitiveScope = (scope: string): boolean =>
-  scope === ACCOUNT_SCOPE || scope === 'offline_access' || isScope(scope)
+  isUserScope(scope) || scope === 'offline_access' || isScope(scope)
 
 /** What a client requests, for a consent page: scopes, then claims that no scope covers. */
 export const listConsentItems = (scopes: readonly string[], claims: readonly string[]): ConsentItem[] => [

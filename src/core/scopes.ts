@@ -39,10 +39,26 @@ export const isScope = (text: string): text is Scope => Object.hasOwn(SCOPES, te
  */
 export const ACCOUNT_SCOPE = 'account'
 
-/** The scopes that an administrator assigns to a client: its member `scopes`. */
-export const ASSIGNABLE_SCOPES = [...SCOPE_NAMES, ACCOUNT_SCOPE] as [Scope, ...Scope[], 'account']
+/**
+ * The scope that permits a client to manage the organization of the token for a user who is an administrator of it. It is
+ * assigned to clients; no role contains it.
+ */
+export const ORGANIZATION_SCOPE = 'organization'
 
-export const isAssignableScope = (text: string): boolean => text === ACCOUNT_SCOPE || isScope(text)
+/** Scopes that are assigned to clients and that no role contains. */
+const USER_SCOPES = [ACCOUNT_SCOPE, ORGANIZATION_SCOPE] as const
+
+export const isUserScope = (text: string): boolean => (USER_SCOPES as readonly string[]).includes(text)
+
+/** The scopes that an administrator assigns to a client: its member `scopes`. */
+export const ASSIGNABLE_SCOPES = [...SCOPE_NAMES, ...USER_SCOPES] as [
+  Scope,
+  ...Scope[],
+  'account',
+  'organization',
+]
+
+export const isAssignableScope = (text: string): boolean => isUserScope(text) || isScope(text)
 
 /** Scopes that only tenant `system` may hold. */
 export const SYSTEM_SCOPES: readonly Scope[] = ['tenants:read', 'tenants:write']
@@ -108,4 +124,4 @@ export const COMMON_SCOPES = [
 ] as const
 
 /** Scopes that are not management scopes (OIDC Core, sections 5.4 and 11). */
-export const OIDC_SCOPES = [...COMMON_SCOPES, ACCOUNT_SCOPE] as const
+export const OIDC_SCOPES = [...COMMON_SCOPES, ...USER_SCOPES] as const

@@ -96,7 +96,13 @@ export const ORGANIZATION_EVENTS = {
   'membership.created': event(
     'A user became a member of an organization.',
     ['userId', 'organizationId', 'membershipId'],
-    z.strictObject({ joinedVia: z.enum(JOIN_WAYS) }),
+    z.strictObject({ joinedVia: z.enum(JOIN_WAYS), isAdministrator: z.literal(true).optional() }),
+    'MembershipEvent',
+  ),
+  'membership.updated': event(
+    'A member became an administrator of the organization, or stopped being one.',
+    ['userId', 'organizationId', 'membershipId'],
+    z.strictObject({ isAdministrator: z.boolean() }),
     'MembershipEvent',
   ),
   'membership.deleted': event(

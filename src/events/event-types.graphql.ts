@@ -1,6 +1,12 @@
 import { builder } from '../graphql/builder.ts'
 import type { GraphQLContext } from '../graphql/context.ts'
-import { withAnyScope, withPublicAccess, withScope, withScopeOrOwner } from '../graphql/field-access.ts'
+import {
+  orAdministrator,
+  withAnyScope,
+  withPublicAccess,
+  withScope,
+  withScopeOrOwner,
+} from '../graphql/field-access.ts'
 import { MembershipRef, OrganizationRef, SessionRef, UserRef } from '../graphql/object-refs.ts'
 import { buildObjectFields, getEnumType } from '../graphql/shape-fields.ts'
 import type { View } from './declare-event.ts'
@@ -146,7 +152,10 @@ const OrganizationEventType = createKindType(
 )
 
 const OrganizationEvent = builder.objectRef<LogEvent>('OrganizationEvent').implement({
-  ...withAnyScope(['organizations:read', 'events:read'], 'An organization was created, changed or deleted.'),
+  ...orAdministrator(
+    withAnyScope(['organizations:read', 'events:read'], 'An organization was created, changed or deleted.'),
+    ({ organizationId }: LogEvent) => organizationId,
+  ),
   interfaces: [EventInterface],
   fields: (t) => ({
     kind: t.field({
@@ -176,10 +185,13 @@ const MembershipEventType = createKindType(
 )
 
 const MembershipEvent = builder.objectRef<LogEvent>('MembershipEvent').implement({
-  ...withScopeOrOwner(
-    ['organizations:read', 'events:read'],
-    'A user became a member of an organization, or a membership changed or ended.',
-    (event) => event.userId,
+  ...orAdministrator(
+    withScopeOrOwner(
+      ['organizations:read', 'events:read'],
+      'A user became a member of an organization, or a membership changed or ended.',
+      (event: LogEvent) => event.userId,
+    ),
+    ({ organizationId }: LogEvent) => organizationId,
   ),
   interfaces: [EventInterface],
   fields: (t) => ({
@@ -214,7 +226,10 @@ const MembershipEvent = builder.objectRef<LogEvent>('MembershipEvent').implement
 })
 
 builder.objectRef<LogEvent>('AuditEvent').implement({
-  ...withScope('events:read', 'Any other event, with its subjects.'),
+  ...orAdministrator(
+    withScope('events:read', 'Any other event, with its subjects.'),
+    ({ organizationId }: LogEvent) => organizationId,
+  ),
   interfaces: [EventInterface],
   fields: (t) => ({
     subjectIds: t.idList({

@@ -1,4 +1,5 @@
 import type * as z from 'zod'
+import type { Ctx } from '../context/context.ts'
 import { defineList } from '../operations/list.ts'
 import { defineResource } from '../operations/resource.ts'
 import type { RestRoute } from '../rest/route.ts'
@@ -9,8 +10,9 @@ import { getSubjectIds, listEvents } from './list.ts'
 import type { LogEvent } from './log.ts'
 
 /** The JSON body of an event. */
-function toEventBody(event: LogEvent): z.input<typeof EventShape> {
-  const { actorUserId, actorClientId, actorApiKeyId, actorTenantId, ip } = event
+function toEventBody({ scopes }: Ctx, event: LogEvent): z.input<typeof EventShape> {
+  const { actorUserId, actorClientId, actorApiKeyId, actorTenantId } = event
+  const ip = scopes.has('events:read') ? event.ip : null
   const actor = {
     userId: actorUserId,
     clientId: actorClientId,
@@ -23,7 +25,7 @@ function toEventBody(event: LogEvent): z.input<typeof EventShape> {
     position: event.position,
     type: event.type,
     occurredAt: event.occurredAt.toISOString(),
-    actor: actorUserId || actorClientId || actorApiKeyId || ip ? actor : null,
+    actor: actorUserId || actorClientId || actorApiKeyId || event.ip ? actor : null,
     requestId: event.requestId,
     deviceId: event.deviceId,
     userId: event.userId,
@@ -40,12 +42,13 @@ export const EVENT = defineResource<LogEvent>({
   ref: EventInterface as never,
   scope: 'events:read',
   shape: EventShape,
-  toBody: (_ctx, event) => toEventBody(event),
+  toBody: toEventBody,
   isByCursor: true,
 })
 
 export const eventOperations: readonly RestRoute[] = defineList({
   name: 'listEvents',
+  inOrganization: true,
   summary:
     "The tenant's event log: what happened, when, and by whom. The `position` of an event is its cursor in every list, and where a subscription starts.",
   resource: EVENT,

@@ -1,7 +1,8 @@
+import { isAdministered } from '../access/administered-organization.ts'
 import type { Scope } from '../core/scopes.ts'
 import { builder } from '../graphql/builder.ts'
 import { findOwnUserId, type GraphQLContext } from '../graphql/context.ts'
-import { withScope, withScopeOrOwnUser } from '../graphql/field-access.ts'
+import { orAdministratorOfArgument, withScope, withScopeOrOwnUser } from '../graphql/field-access.ts'
 import { requireNodeId } from '../graphql/node.graphql.ts'
 import { getEnumType } from '../graphql/shape-fields.ts'
 import { encodePosition } from '../model/event-position.ts'
@@ -101,7 +102,9 @@ builder.subscriptionField('userLockChanged', (t) =>
 
 builder.subscriptionField('organizationChanged', (t) =>
   t.field({
-    ...withScope('organizations:read', 'Creations, changes and deletions of organizations.'),
+    ...orAdministratorOfArgument(
+      withScope('organizations:read', 'Creations, changes and deletions of organizations.'),
+    ),
     type: OrganizationChange,
     args: {
       organizationId: t.arg.id({ description: 'Only this organization.' }),
@@ -122,9 +125,11 @@ builder.subscriptionField('organizationChanged', (t) =>
 
 builder.subscriptionField('membershipChanged', (t) =>
   t.field({
-    ...withScopeOrOwnUser(
-      'organizations:read',
-      'Beginnings, changes and ends of memberships. The deletion of an organization or a user, which ends the memberships too, is an event of its own.',
+    ...orAdministratorOfArgument(
+      withScopeOrOwnUser(
+        'organizations:read',
+        'Beginnings, changes and ends of memberships. The deletion of an organization or a user, which ends the memberships too, is an event of its own.',
+      ),
     ),
     type: MembershipChange,
     args: {
@@ -133,7 +138,10 @@ builder.subscriptionField('membershipChanged', (t) =>
       after: t.arg.string({ description: AFTER_DESCRIPTION }),
     },
     subscribe: (_root, { userId, organizationId, after }, context) => {
-      const subject = resolveSubject(context, 'organizations:read', userId)
+      const subject =
+        isAdministered(context.ctx, organizationId) && !userId
+          ? null
+          : resolveSubject(context, 'organizations:read', userId)
       const wanted = organizationId && requireNodeId('organization', organizationId, 'organizationId')
       return subscribeToLog(
         context,
@@ -150,7 +158,7 @@ builder.subscriptionField('membershipChanged', (t) =>
 
 builder.subscriptionField('events', (t) =>
   t.field({
-    ...withScope('events:read', 'All events of the tenant.'),
+    ...orAdministratorOfArgument(withScope('events:read', 'All events of the tenant.')),
     type: EventInterface,
     args: {
       types: t.arg({

@@ -1,11 +1,20 @@
 import type { AuthFailure } from '@pothos/plugin-scope-auth'
+import { getAdministeredId, isAdministered } from '../access/administered-organization.ts'
 import { requireOwnAccount } from '../access/require-scope.ts'
-import { ACCOUNT_SCOPE, SCOPES, type Scope } from '../core/scopes.ts'
+import type { Ctx } from '../context/context.ts'
+import { ACCOUNT_SCOPE, ORGANIZATION_SCOPE, SCOPES, type Scope } from '../core/scopes.ts'
 import { findOwnUserId, type GraphQLContext, isCallingClient, isOwner, type OwnScope } from './context.ts'
 
 /** The access rule of a field or type, for the contract tests. */
 export type AccessRuleExtensions = {
-  rule: { scopes?: readonly Scope[]; own?: true; caller?: true; account?: true; open?: true }
+  rule: {
+    scopes?: readonly Scope[]
+    own?: true
+    caller?: true
+    account?: true
+    open?: true
+    organization?: true
+  }
 }
 
 const toSentence = (description: string): string =>
@@ -86,6 +95,56 @@ export function withScopeOrOwnClient(scope: Scope, description: string) {
     extensions: { rule: { scopes: [scope], own: true } } satisfies AccessRuleExtensions,
   }
 }
+
+type AccessOptions = {
+  description: string
+  authScopes: { scope: Scope } | ((...args: never[]) => { scope: Scope } | boolean)
+  extensions: AccessRuleExtensions
+}
+
+const checkOtherwise = ({ authScopes }: AccessOptions, ...args: unknown[]): { scope: Scope } | boolean =>
+  typeof authScopes === 'function' ? authScopes(...(args as never[])) : authScopes
+
+const addOrganizationRule = ({ description, extensions }: AccessOptions) => ({
+  description: `${description.slice(0, -1)}, or ${ORGANIZATION_SCOPE} for an administrator of the organization.`,
+  extensions: { rule: { ...extensions.rule, organization: true } } satisfies AccessRuleExtensions,
+})
+
+/** Adds to the rule of a type or field that administrators of the organization of the parent may read it. */
+export const orAdministrator = <Parent extends object>(
+  options: AccessOptions,
+  getOrganizationId: (parent: Parent, ctx: Ctx) => string | null | undefined,
+) => ({
+  ...addOrganizationRule(options),
+  authScopes: (parent: Parent, second: object, third?: object): { scope: Scope } | boolean => {
+    const { ctx } = getRuleContext(second, third)
+    if (isAdministered(ctx, getOrganizationId(parent, ctx))) return true
+    return checkOtherwise(options, parent, second, third)
+  },
+})
+
+/** Adds to the rule of a root field that administrators of the organization in its argument `organizationId` may call it. */
+export const orAdministratorOfArgument = (options: AccessOptions) => ({
+  ...addOrganizationRule(options),
+  authScopes: (root: object, args: { organizationId?: string | null }, context: GraphQLContext) =>
+    isAdministered(context.ctx, args.organizationId) || checkOtherwise(options, root, args, context),
+})
+
+/**
+ * Options of a root field that requires a scope. An administrator of an organization without it needs `requireCall`, which
+ * throws Forbidden.
+ */
+export const withScopeOrAdministrator = (
+  scope: Scope,
+  description: string,
+  requireCall: (ctx: Ctx, args: never) => Promise<void>,
+) => ({
+  ...addOrganizationRule(withScope(scope, description)),
+  authScopes: (_root: object, args: object, { ctx }: GraphQLContext) =>
+    ctx.scopes.has(scope) || getAdministeredId(ctx) === null
+      ? { scope }
+      : requireCall(ctx, args as never).then(() => true),
+})
 
 /** Options of a field about the caller, for every authenticated caller. */
 export function withToken(description: string) {

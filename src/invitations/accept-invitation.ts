@@ -5,13 +5,13 @@ import { Forbidden } from '../core/errors.ts'
 import { createProvenEnrollment } from '../credentials/enrollment-tokens.ts'
 import { createEvent } from '../events/create-event.ts'
 import { recordEvents } from '../events/log.ts'
-import { addMember } from '../organizations/memberships.ts'
 import { shareOrganization } from '../organizations/organizations.sql.ts'
 import { parseAddress } from '../passcodes/passcodes.fields.ts'
 import { signInByAddress } from '../passcodes/passcodes.ts'
 import { enterAsOwner } from '../passcodes/proven-address.ts'
 import type { TermsConsent } from '../sign-up/terms-consent.ts'
 import { addRoles } from '../users/roles.ts'
+import { enterOrganization, isInviterPermitted } from './enter-organization.ts'
 import { HIDDEN_COLUMNS, type InvitationRow } from './invitations.ts'
 
 /** The invitation of a link, and whether a user has the address. */
@@ -37,7 +37,7 @@ export async function findAcceptableInvitation(
     where: toAcceptable(ctx, token, new Date()),
     omit: { ...HIDDEN_COLUMNS, emailKey: false },
   })
-  if (!found) return null
+  if (!found || !(await isInviterPermitted(ctx.db, found))) return null
   const { emailKey, ...invitation } = found
   const users = await prisma.user.count({ where: { tenantId: ctx.tenant, emailKey } })
   return { ...invitation, hasUser: users > 0 }
@@ -86,7 +86,7 @@ export async function acceptInvitation(
         where: toAcceptable(ctx, token, now),
         data: { acceptedAt: now, tokenHash: null },
       })
-      return count > 0
+      return count > 0 && (await isInviterPermitted(tx, invitation))
     },
     async (tx, userCtx, user, isCreated) => {
       // The user was deleted while the page was open: the form asked for nothing.
@@ -95,15 +95,8 @@ export async function acceptInvitation(
       const [accepted] = await tx.prisma.invitation.updateManyAndReturn({
         where: { tenantId: ctx.tenant, id },
         data: { userId: user.id },
-        select: { invitedBy: true },
       })
-      if (organizationId)
-        await addMember(tx, userCtx, {
-          organizationId,
-          userId: user.id,
-          joinedVia: 'invitation',
-          addedBy: accepted?.invitedBy ?? null,
-        })
+      if (accepted) await enterOrganization(tx, userCtx, accepted, user.id)
       if (!isCreated) await addRoles(tx, userCtx, user.id, roles)
       await recordEvents(tx, userCtx, [
         createEvent('invitation.accepted', { userId: user.id, invitationId: id }),

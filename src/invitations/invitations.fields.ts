@@ -4,8 +4,9 @@ import { INVITATION_LIFETIME_SECONDS } from '../model/sign-up.ts'
 import { emailAddress } from '../schema/address-shapes.ts'
 import { defineEnum } from '../schema/enums.ts'
 import { textIn } from '../schema/formats.ts'
-import { integer, optional, text } from '../schema/input-shapes.ts'
+import { boolean, integer, optional, requiredText, text } from '../schema/input-shapes.ts'
 import { languageTag } from '../schema/language-tag.ts'
+import { defineFilter } from '../schema/lists.ts'
 import {
   asId,
   clientIdShape,
@@ -62,6 +63,20 @@ export const InvitationCreate = z
           'Organization whose member the user becomes on acceptance. Requires scope organizations:write.',
         example: 'organization_01k7r3m8wxe4gbr5v2c9t6hznq',
       }),
+      appRoleIds: z
+        .array(asId(requiredText(100)), 'must be a list of ids')
+        .max(100, 'must have at most 100 roles')
+        .nullish()
+        .transform((ids) => [...new Set(ids ?? [])])
+        .meta({
+          description:
+            'Roles at APIs that the member gets in the organization, assignable to members. Requires scope roles:write.',
+          example: [],
+        }),
+      isAdministrator: boolean
+        .nullish()
+        .transform((value) => value ?? false)
+        .meta({ description: 'The member becomes an administrator of the organization.', example: false }),
       clientId: optional(asId(text(2000))).meta({
         description: 'Id of the client that the person continues to.',
         example: 'client_01k7r3m8wxe4gbr5v2c9t6hznq',
@@ -75,7 +90,21 @@ export const InvitationCreate = z
     },
     'must be an object',
   )
+  .superRefine(({ organizationId, appRoleIds, isAdministrator }, context) => {
+    if (organizationId) return
+    const needing = [
+      ...(appRoleIds.length > 0 ? ['appRoleIds'] : []),
+      ...(isAdministrator ? ['isAdministrator'] : []),
+    ]
+    for (const name of needing)
+      context.addIssue({ code: 'custom', path: [name], message: 'is for an invitation to an organization' })
+  })
   .meta({ id: 'InvitationCreate', model: 'Invitation', samples: invitationSamples })
+
+/** Which invitations a list is about. */
+export const INVITATION_FILTER = defineFilter({
+  organizationId: { shape: asId(requiredText(100)), description: 'To this organization.' },
+})
 
 /** Input of resendInvitation. */
 export const InvitationResend = z
@@ -102,6 +131,8 @@ export const InvitationShape = z
     roles: z.array(ROLE.shape).meta({ example: ['support'] }),
     locale: textIn('language-tag').nullable(),
     organizationId: createIdShape('organization').nullable().meta({ example: null }),
+    appRoleIds: z.array(createIdShape('role')).meta({ example: [] }),
+    isAdministrator: z.boolean().meta({ example: false }),
     clientId: clientIdShape.nullable(),
     status: INVITATION_STATUS.shape.meta({
       description: 'pending, accepted, revoked or expired.',

@@ -1,5 +1,5 @@
 import { Conflict, NotFound, RateLimited } from '../core/errors.ts'
-import { withScope } from '../graphql/field-access.ts'
+import { orAdministrator, withScope } from '../graphql/field-access.ts'
 import { Node, registerNode } from '../graphql/node.graphql.ts'
 import { defineObjectType } from '../graphql/shape-fields.ts'
 import { defineList } from '../operations/list.ts'
@@ -9,7 +9,12 @@ import { defineResource } from '../operations/resource.ts'
 import type { RestRoute } from '../rest/route.ts'
 import { encodeIdCursor } from '../schema/page.ts'
 import { idShape } from '../schema/response-shapes.ts'
-import { InvitationCreate, InvitationResend, InvitationShape } from './invitations.fields.ts'
+import {
+  INVITATION_FILTER,
+  InvitationCreate,
+  InvitationResend,
+  InvitationShape,
+} from './invitations.fields.ts'
 import {
   createInvitation,
   findInvitations,
@@ -24,7 +29,10 @@ import {
 const INVITATION = defineResource<Invitation>({
   member: 'invitation',
   ref: defineObjectType<Invitation>(InvitationShape, {
-    ...withScope('users:read', 'Invites a person, who accepts by a link in a mail.'),
+    ...orAdministrator(
+      withScope('users:read', 'Invites a person, who accepts by a link in a mail.'),
+      ({ organizationId }: Invitation) => organizationId,
+    ),
     interfaces: [Node],
   }),
   scope: 'users:read',
@@ -41,6 +49,16 @@ registerNode('invitation', {
 export const invitationOperations: readonly RestRoute[] = [
   ...defineMutation({
     name: 'createInvitation',
+    inOrganization: [
+      'email',
+      'name',
+      'note',
+      'locale',
+      'clientId',
+      'expiresInSeconds',
+      'appRoleIds',
+      'isAdministrator',
+    ],
     summary: 'Invites a person by a mail with a link. Callers can only give scopes that they have.',
     scope: 'users:write',
     isCreation: true,
@@ -57,13 +75,16 @@ export const invitationOperations: readonly RestRoute[] = [
   }),
   ...defineList({
     name: 'listInvitations',
+    inOrganization: true,
     summary: 'The invitations of the tenant, oldest first.',
     resource: INVITATION,
+    filter: INVITATION_FILTER,
     path: '/invitations',
     run: listInvitations,
   }),
   ...defineLookup({
     name: 'getInvitation',
+    inOrganization: true,
     field: 'invitation',
     summary: 'An invitation.',
     resource: INVITATION,
@@ -73,6 +94,7 @@ export const invitationOperations: readonly RestRoute[] = [
   }),
   ...defineMutation({
     name: 'resendInvitation',
+    inOrganization: ['expiresInSeconds'],
     summary: 'Sends another mail, whose link replaces the former one.',
     scope: 'users:write',
     targets: ['invitationId'],
@@ -87,6 +109,7 @@ export const invitationOperations: readonly RestRoute[] = [
   }),
   ...defineMutation({
     name: 'revokeInvitation',
+    inOrganization: [],
     summary: 'Revokes an invitation: its link no longer works.',
     scope: 'users:write',
     targets: ['invitationId'],

@@ -1,3 +1,4 @@
+import { isAdministered, requireOrganizationControl } from '../access/administered-organization.ts'
 import { findClient } from '../access/client-cache.ts'
 import { loadMessageFrame } from '../access/message-tenant.ts'
 import { requireGrantableRoles, requireNoEscalation } from '../access/require-scope.ts'
@@ -7,7 +8,7 @@ import { takeInvitation } from '../coordination/person-budgets.ts'
 import { newId, randomToken, readIdPrefix, sha256 } from '../core/crypto.ts'
 import { env } from '../core/env.ts'
 import { Conflict, NotFound, RateLimited } from '../core/errors.ts'
-import { getRoleScopes, type Scope } from '../core/scopes.ts'
+import { getRoleScopes } from '../core/scopes.ts'
 import { addSeconds } from '../core/time.ts'
 import type { Db } from '../database/handle.ts'
 import { listInOrder } from '../database/page-query.ts'
@@ -21,10 +22,16 @@ import { localizeClient } from '../languages/localize-client.ts'
 import { INVITATION_LIFETIME_SECONDS } from '../model/sign-up.ts'
 import { getCallerId } from '../organizations/memberships.ts'
 import { getOrganization } from '../organizations/organizations.ts'
+import { requireAssignable } from '../permissions/role-assignments.ts'
 import { toEmailKey } from '../schema/address-keys.ts'
 import { parseInput } from '../schema/input-shapes.ts'
-import type { Page, PageArgs } from '../schema/page.ts'
-import { InvitationCreate, InvitationResend, type InvitationStatus } from './invitations.fields.ts'
+import { type ListArgs, type Page, parseListArgs } from '../schema/page.ts'
+import {
+  INVITATION_FILTER,
+  InvitationCreate,
+  InvitationResend,
+  type InvitationStatus,
+} from './invitations.fields.ts'
 
 /** The columns of an invitation that are read. */
 export type InvitationRow = Omit<InvitationModel, keyof typeof HIDDEN_COLUMNS>
@@ -37,6 +44,7 @@ export const HIDDEN_COLUMNS = {
   emailKey: true,
   sendCount: true,
   invitedBy: true,
+  byAdministrator: true,
 } as const
 
 /** Seconds between two messages of an invitation. */
@@ -97,7 +105,12 @@ export async function deliverInvitation(ctx: Ctx, invitation: InvitationRow, uri
 
 /** What is stored of an invitation, besides what follows from it. */
 type NewInvitation = Pick<InvitationModel, 'email' | 'roles' | 'inviterName'> &
-  Partial<Pick<InvitationModel, 'name' | 'note' | 'locale' | 'clientId' | 'organizationId'>> & {
+  Partial<
+    Pick<
+      InvitationModel,
+      'name' | 'note' | 'locale' | 'clientId' | 'organizationId' | 'appRoleIds' | 'isAdministrator'
+    >
+  > & {
     expiresInSeconds?: number | null | undefined
   }
 
@@ -124,6 +137,7 @@ export async function insertInvitation(
       email: email.normalize('NFC'),
       emailKey: toRecipient(email),
       invitedBy: getCallerId(ctx),
+      byAdministrator: !ctx.scopes.has('organizations:write') && isAdministered(ctx, given.organizationId),
       roles,
       sentAt: now,
       expiresAt: addSeconds(now, lifetimeSeconds),
@@ -141,27 +155,32 @@ export async function insertInvitation(
   return { invitation, uri: buildInvitationUri(ctx.tenant, token) }
 }
 
-/** The scopes that a caller needs for what an invitation gives. */
-const listGivenScopes = ({
-  roles,
-  organizationId,
-}: Pick<NewInvitation, 'roles' | 'organizationId'>): Scope[] => [
-  ...getRoleScopes(roles),
-  ...(organizationId ? (['organizations:write'] as const) : []),
-]
+/** Requires the right to give what an invitation gives. Throws Forbidden. */
+function requireGiving(
+  ctx: Ctx,
+  { roles, organizationId, appRoleIds = [] }: Pick<NewInvitation, 'roles' | 'organizationId' | 'appRoleIds'>,
+): void {
+  requireNoEscalation(ctx, getRoleScopes(roles))
+  if (!organizationId) return
+  requireOrganizationControl(ctx, organizationId, 'organizations:write')
+  if (appRoleIds.length > 0) requireOrganizationControl(ctx, organizationId, 'roles:write')
+}
 
 /** Stores an invitation with its event; returns the link, which is not stored. */
 async function storeInvitation(ctx: Ctx, input: unknown, now: Date) {
   const given = parseInput(InvitationCreate, input)
   requireGrantableRoles(ctx, given.roles)
-  requireNoEscalation(ctx, listGivenScopes(given))
+  requireGiving(ctx, given)
   if (given.organizationId) await getOrganization(ctx, given.organizationId)
   const clientId = given.clientId ?? null
   if (clientId !== null && !(await findClient(ctx.tenant, clientId))) throw new NotFound('client')
   const inviterName = await findInviterName(ctx)
   const tenant = await findTenant(ctx.tenant)
   takeMail(ctx, given.email)
-  return ctx.db.transaction((tx) => insertInvitation(tx, ctx, { ...given, inviterName }, tenant, now))
+  return ctx.db.transaction(async (tx) => {
+    await requireAssignable(tx, given.appRoleIds, 'member')
+    return insertInvitation(tx, ctx, { ...given, inviterName }, tenant, now)
+  })
 }
 
 /**
@@ -206,23 +225,25 @@ export async function getInvitation(ctx: Ctx, id: string): Promise<Invitation> {
 }
 
 /** What cursors of the list of invitations are bound to. */
-export const toInvitationListName = (tenant: string): string => `${tenant}:invitations`
+export const toInvitationListName = (tenant: string, organizationId = ''): string =>
+  `${tenant}:invitations:${organizationId}`
 
 /** All invitations, oldest first: one statement, and another for totalSize. Throws InvalidInput. */
-export function listInvitations(ctx: Ctx, args: PageArgs): Promise<Page<Invitation>> {
-  const { tenant: tenantId } = ctx
+export function listInvitations(ctx: Ctx, args: ListArgs): Promise<Page<Invitation>> {
+  const { filter } = parseListArgs(args, INVITATION_FILTER)
+  const isListed = { tenantId: ctx.tenant, ...filter }
   const { invitation } = ctx.db.prisma
   const now = new Date()
   return listInOrder(ctx, args, {
-    name: toInvitationListName(ctx.tenant),
+    name: toInvitationListName(ctx.tenant, filter.organizationId),
     column: 'id',
     read: async (page) => {
-      const where = { tenantId, ...page.where }
+      const where = { ...isListed, ...page.where }
       return (await invitation.findMany({ ...page, where, omit: HIDDEN_COLUMNS })).map((row) =>
         toInvitation(row, now),
       )
     },
-    countAll: () => invitation.count({ where: { tenantId } }),
+    countAll: () => invitation.count({ where: isListed }),
   })
 }
 
@@ -246,7 +267,7 @@ export async function resendInvitation(
 ): Promise<Invitation> {
   const { expiresInSeconds } = parseInput(InvitationResend, input === undefined ? {} : input)
   const former = await getInvitation(ctx, id)
-  requireNoEscalation(ctx, listGivenScopes(former))
+  requireGiving(ctx, former)
   requireOpen(former)
   const token = randomToken()
   const inviterName = await findInviterName(ctx)
@@ -295,7 +316,7 @@ export async function resendInvitation(
  */
 export async function revokeInvitation(ctx: Ctx, id: string): Promise<{ revokedInvitationId: string }> {
   const former = await getInvitation(ctx, id)
-  requireNoEscalation(ctx, listGivenScopes(former))
+  requireGiving(ctx, former)
   const isRevoked = await ctx.db.transaction(async (tx) => {
     const { count } = await tx.prisma.invitation.updateMany({
       where: toOpen(ctx, id),

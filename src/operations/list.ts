@@ -4,7 +4,7 @@ import type { Ctx } from '../context/context.ts'
 import { builder, type InputFields } from '../graphql/builder.ts'
 import { connectionField, PAGE_ARGS } from '../graphql/connection.ts'
 import type { GraphQLContext } from '../graphql/context.ts'
-import { withScope } from '../graphql/field-access.ts'
+import { withScope, withScopeOrAdministrator } from '../graphql/field-access.ts'
 import { buildNodeQuery, getNodeFields } from '../graphql/node-selection.ts'
 import { buildInputFields, getEnumType, registerType } from '../graphql/shape-fields.ts'
 import type { RestRequest, RestRoute } from '../rest/route.ts'
@@ -13,6 +13,7 @@ import { directionShape, type Order } from '../schema/lists.ts'
 import { type ListArgs, type Page, type PageArgs, toPageEnvelope } from '../schema/page.ts'
 import { createListShape } from '../schema/response-shapes.ts'
 import { getShapeDescription } from '../schema/schema-descriptions.ts'
+import { requireInOrganization } from './in-organization.ts'
 import type { Declared } from './query.ts'
 import { capitalize, type Resource } from './resource.ts'
 import { parseTargets, type Target } from './targets.ts'
@@ -102,6 +103,7 @@ export function defineList<Row>({
   path,
   model,
   getCountCost,
+  inOrganization,
   run,
 }: Declared & {
   resource: Resource<Row>
@@ -115,15 +117,22 @@ export function defineList<Row>({
   model?: string
   /** The cost of totalSize, where it depends on the arguments. */
   getCountCost?: Parameters<typeof connectionField>[1]
+  /** An administrator of an organization may read it with the filter `organizationId` of the organization. */
+  inOrganization?: true
   run: (ctx: Ctx, args: ListArgs, selection?: RowSelection) => Promise<Page<Row>>
 }): readonly RestRoute[] {
   const selectRows = (context: GraphQLContext, info: GraphQLResolveInfo): RowSelection | undefined =>
     model === undefined
       ? undefined
       : { fields: getNodeFields(info), buildQuery: () => buildNodeQuery(model, context, info) }
+  const { scope } = resource
+  const requireFilter = (ctx: Ctx, given: unknown) =>
+    requireInOrganization(ctx, { scope, members: true }, { ids: {}, given })
   builder.queryField(field, (t) =>
     t.field({
-      ...withScope(resource.scope, summary),
+      ...(inOrganization
+        ? withScopeOrAdministrator(scope, summary, (ctx, args: ListArgs) => requireFilter(ctx, args.filter))
+        : withScope(scope, summary)),
       ...connectionField(resource.getConnection() as never, getCountCost),
       args: defineListArgs(resource as never, filter, order),
       resolve: (_root, args, context, info) =>
@@ -135,6 +144,7 @@ export function defineList<Row>({
       ...createListRoute({ name, summary, path }, resource, (ctx, { paging, query, filter: given }) =>
         run(ctx, { ...paging, ...query, ...(filter && { filter: given }) }),
       ),
+      ...(inOrganization && { requireInOrganization: (ctx, request) => requireFilter(ctx, request.filter) }),
       ...(filter && { filter: filter.shape }),
       ...(order && { query: order.shape }),
     },
@@ -145,15 +155,24 @@ export function defineList<Row>({
 export const defineNestedList = <Row>({
   resource,
   target,
+  inOrganization,
   run,
   ...declared
 }: Declared & {
   resource: Resource<Row>
   target: Target
+  /** An administrator of an organization may read those of what belongs to it; the field of GraphQL has a rule of its own. */
+  inOrganization?: true
   path: string
   run: (ctx: Ctx, id: string, args: PageArgs) => Promise<Page<Row>>
 }): readonly RestRoute[] => [
-  createListRoute(declared, resource, (ctx, { params, paging }) =>
-    run(ctx, parseTargets([target], params)[target], paging),
-  ),
+  {
+    ...createListRoute(declared, resource, (ctx, { params, paging }) =>
+      run(ctx, parseTargets([target], params)[target], paging),
+    ),
+    ...(inOrganization && {
+      requireInOrganization: (ctx, { params }) =>
+        requireInOrganization(ctx, { scope: resource.scope, members: true }, { ids: params, given: null }),
+    }),
+  },
 ]

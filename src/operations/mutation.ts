@@ -4,12 +4,18 @@ import { Conflict, InvalidInput, RateLimited } from '../core/errors.ts'
 import type { Scope } from '../core/scopes.ts'
 import { builder, type GraphQLTypes, type InputFields } from '../graphql/builder.ts'
 import { getEdgeType } from '../graphql/connection.ts'
-import { withAccountScope, withPublicAccess, withScope } from '../graphql/field-access.ts'
+import {
+  withAccountScope,
+  withPublicAccess,
+  withScope,
+  withScopeOrAdministrator,
+} from '../graphql/field-access.ts'
 import { markCreation } from '../graphql/idempotency.ts'
 import type { Loaders } from '../graphql/loaders.ts'
 import { toResultOptions } from '../graphql/result-options.ts'
 import { buildInputFields, buildObjectFields, getModel } from '../graphql/shape-fields.ts'
 import { DoneShape, type RestRoute, toDoneBody } from '../rest/route.ts'
+import { requireInOrganization } from './in-organization.ts'
 import { capitalize, type Resource, toWords } from './resource.ts'
 import { describeTarget, parseTargets, readTargets, type Target, type TargetIds } from './targets.ts'
 
@@ -48,6 +54,11 @@ export type Mutation<Name extends Target, Members extends Output> = {
   summary: string
   /** The required scope; `account` for an operation on the caller's own account. */
   scope: Scope | 'account'
+  /**
+   * An administrator of an organization may call it about this organization, with these members of the input; see
+   * operations/in-organization.ts. Absent, it requires the scope.
+   */
+  inOrganization?: readonly string[]
   /** Accepts an Idempotency-Key. */
   isCreation?: true
   /** The objects that it is about. */
@@ -154,10 +165,22 @@ function definePayload({ name, scope, rest, output, loaded = {} }: Mutation<Targ
   })
 }
 
+/** The options of the field of a mutation that is not about the own account. */
+function toAccess({ summary, inOrganization, targets = [] }: Mutation<Target, Output>, scope: Scope) {
+  if (!inOrganization) return withScope(scope, summary)
+  const check = { scope, members: inOrganization }
+  return withScopeOrAdministrator(scope, summary, (ctx, { input }: { input: Record<string, string> }) =>
+    requireInOrganization(ctx, check, {
+      ids: Object.fromEntries(targets.map((target) => [target, input[target] ?? ''])),
+      given: input,
+    }),
+  )
+}
+
 function defineField(mutation: Mutation<Target, Output>): void {
   const { name, summary, scope, isCreation, targets = [], errors = [] } = mutation
   const isOwn = scope === 'account'
-  const access = isOwn ? withAccountScope(summary) : withScope(scope, summary)
+  const access = isOwn ? withAccountScope(summary) : toAccess(mutation, scope)
   builder.mutationField(name, (t) =>
     t.field({
       ...(isCreation ? markCreation(access) : access),
@@ -182,6 +205,7 @@ function toRoute(mutation: Mutation<Target, Output>): RestRoute[] {
     name,
     summary,
     scope,
+    inOrganization,
     isCreation,
     targets = [],
     input,
@@ -203,6 +227,10 @@ function toRoute(mutation: Mutation<Target, Output>): RestRoute[] {
       operationId: name,
       summary,
       scope,
+      ...(inOrganization && {
+        requireInOrganization: (ctx, { params, body }) =>
+          requireInOrganization(ctx, { scope, members: inOrganization }, { ids: params, given: body }),
+      }),
       ...(isCreation && { idempotent: true }),
       ...(input && { body: input }),
       ...(isInputOptional && { isBodyOptional: true }),

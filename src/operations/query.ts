@@ -3,10 +3,11 @@ import type * as z from 'zod'
 import type { Ctx } from '../context/context.ts'
 import type { Scope } from '../core/scopes.ts'
 import { builder, type GraphQLTypes } from '../graphql/builder.ts'
-import { withAnyScope, withScope } from '../graphql/field-access.ts'
+import { withAnyScope, withScope, withScopeOrAdministrator } from '../graphql/field-access.ts'
 import { nullIfNotFound } from '../graphql/node.graphql.ts'
 import { buildInputFields } from '../graphql/shape-fields.ts'
 import type { RestRoute } from '../rest/route.ts'
+import { requireInOrganization } from './in-organization.ts'
 import type { Resource } from './resource.ts'
 import { describeTarget, parseTargets, readTarget, type Target } from './targets.ts'
 
@@ -28,6 +29,7 @@ export function defineLookup<Row>({
   target,
   path,
   errors,
+  inOrganization,
   run,
 }: Declared & {
   /** The query; absent where the object is read by `node` or by a field of another. */
@@ -36,15 +38,27 @@ export function defineLookup<Row>({
   target: Target | readonly Target[]
   path: string
   errors?: readonly 409[]
+  /** An administrator of an organization may look up what belongs to it. */
+  inOrganization?: true
   run: (ctx: Ctx, ...ids: string[]) => Promise<Row>
 }): readonly RestRoute[] {
   const { scope, ref, shape, toBody } = resource
   const targets = [target].flat() as Target[]
   const toArgument = (name: Target) => (targets.length === 1 ? 'id' : name)
+  const description = `${summary} Null when there is none.`
+  const check = { scope, members: true } as const
+  const access = inOrganization
+    ? withScopeOrAdministrator(scope, description, (ctx, args: Record<string, string>) =>
+        requireInOrganization(ctx, check, {
+          ids: Object.fromEntries(targets.map((name) => [name, args[toArgument(name)] ?? ''])),
+          given: null,
+        }),
+      )
+    : withScope(scope, description)
   if (field !== undefined)
     builder.queryField(field, (t) =>
       t.field({
-        ...withScope(scope, `${summary} Null when there is none.`),
+        ...access,
         type: ref as never,
         nullable: true,
         args: Object.fromEntries(
@@ -71,6 +85,10 @@ export function defineLookup<Row>({
       scope,
       response: shape,
       ...(errors && { errors }),
+      ...(inOrganization && {
+        requireInOrganization: (ctx, { params }) =>
+          requireInOrganization(ctx, check, { ids: params, given: null }),
+      }),
       handle: async (ctx, { params }) =>
         toBody(ctx, await run(ctx, ...Object.values(parseTargets(targets, params)))),
     },

@@ -2,8 +2,10 @@ import * as z from 'zod'
 import { readIdPrefix } from '../core/crypto.ts'
 import type { JoinWay } from '../model/join-ways.ts'
 import { defineEnum } from '../schema/enums.ts'
-import { text } from '../schema/input-shapes.ts'
+import { textIn } from '../schema/formats.ts'
+import { boolean, text } from '../schema/input-shapes.ts'
 import { asId, createIdPattern, createIdShape, idShape, instantShape } from '../schema/response-shapes.ts'
+import { findDescription } from '../schema/schema-descriptions.ts'
 
 const JOINED_VIA = defineEnum<JoinWay>('MembershipOrigin', 'How a user became a member of an organization.', {
   administrator: 'An administrator or a backend added the user.',
@@ -12,6 +14,8 @@ const JOINED_VIA = defineEnum<JoinWay>('MembershipOrigin', 'How a user became a 
   provider: 'The user signed in at an identity provider.',
   import: 'The membership was imported.',
 })
+
+const isAdministrator = boolean.optional().meta({ example: false })
 
 /** Input of createMembership. */
 export const MembershipCreate = z
@@ -25,10 +29,30 @@ export const MembershipCreate = z
         description: 'Id of the user who becomes a member.',
         example: 'user_01k7r3m8wxe4gbr5v2c9t6hznq',
       }),
+      isAdministrator,
     },
     'must be an object',
   )
   .meta({ id: 'MembershipCreate', model: 'Membership' })
+
+/** Input of updateMembership. */
+export const MembershipPatch = z
+  .strictObject({ isAdministrator }, 'must be an object')
+  .meta({ id: 'MembershipPatch', model: 'Membership', example: { isAdministrator: true } })
+
+const describeMember = (name: string) =>
+  `${findDescription('User', name)} Null for callers who may not read it: it requires users:read, or an administrator of the organization.`
+
+/** What organizations see of a member. */
+export const MemberProfileShape = z.object({
+  name: z
+    .string()
+    .nullable()
+    .meta({ description: describeMember('name'), example: 'Ada Lovelace' }),
+  email: textIn('email')
+    .nullable()
+    .meta({ description: describeMember('email'), example: 'ada@example.com' }),
+})
 
 /** A membership as responses have it. */
 export const MembershipShape = z
@@ -36,6 +60,8 @@ export const MembershipShape = z
     id: createIdShape('membership').meta({ description: 'Id of the membership.' }),
     organizationId: createIdShape('organization'),
     userId: createIdShape('user'),
+    ...MemberProfileShape.shape,
+    isAdministrator: z.boolean().meta({ example: false }),
     joinedVia: JOINED_VIA.shape.meta({ example: 'administrator' }),
     addedBy: idShape.nullable().meta({ example: 'client_01k7r3m8wxe4gbr5v2c9t6hznq' }),
     updatedAt: instantShape,

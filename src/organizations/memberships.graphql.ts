@@ -1,26 +1,55 @@
+import { isAdministered } from '../access/administered-organization.ts'
+import type { Ctx } from '../context/context.ts'
 import type { Membership, Organization } from '../generated/prisma/client.ts'
 import { builder } from '../graphql/builder.ts'
 import { type ConnectionOf, NESTED_PAGE_ARGS, nestedConnectionField } from '../graphql/connection.ts'
-import { withScope, withScopeOrOwner } from '../graphql/field-access.ts'
+import { orAdministrator, withScope, withScopeOrOwner } from '../graphql/field-access.ts'
 import { Node, registerNode } from '../graphql/node.graphql.ts'
 import { addNodeSelection, buildNestedQuery, toNestedPage } from '../graphql/node-selection.ts'
 import { UserRef } from '../graphql/object-refs.ts'
 import { buildObjectFields } from '../graphql/shape-fields.ts'
 import { defineResource } from '../operations/resource.ts'
+import { createBodyMapper } from '../schema/response-shapes.ts'
 import { findDescription } from '../schema/schema-descriptions.ts'
-import { MembershipShape } from './memberships.fields.ts'
-import { countMembers, countMemberships } from './memberships.ts'
+import { MemberProfileShape, MembershipShape } from './memberships.fields.ts'
+import { countMembers, countMemberships, type MembershipOfUser } from './memberships.ts'
 import { type FoundOrganization, ORGANIZATION, OrganizationRef } from './organizations.graphql.ts'
 
+const { name: _name, email: _email, ...columns } = MembershipShape.shape
+
+/** Whether the caller may see who the member is. */
+const maySeeMember = (ctx: Ctx, { userId, organizationId }: Membership): boolean =>
+  ctx.scopes.has('users:read') ||
+  isAdministered(ctx, organizationId) ||
+  (ctx.actor.kind === 'user' && ctx.actor.userId === userId)
+
 export const MembershipRef = builder.prismaObject('Membership', {
-  ...withScopeOrOwner(
-    'organizations:read',
-    findDescription('Membership') ?? '',
-    ({ userId }: Membership) => userId,
+  ...orAdministrator(
+    withScopeOrOwner(
+      'organizations:read',
+      findDescription('Membership') ?? '',
+      ({ userId }: Membership) => userId,
+    ),
+    ({ organizationId }: Membership) => organizationId,
   ),
   interfaces: [Node],
   fields: (t) => ({
-    ...buildObjectFields(t as never, MembershipShape.shape, 'Membership'),
+    ...buildObjectFields(t as never, columns, 'Membership'),
+    ...Object.fromEntries(
+      (['name', 'email'] as const).map((field) => [
+        field,
+        t.field({
+          type: field === 'email' ? 'EmailAddress' : 'String',
+          nullable: true,
+          description: MemberProfileShape.shape[field].meta()?.description ?? '',
+          select: { userId: true, organizationId: true },
+          resolve: async (membership, _args, { ctx, loaders }) =>
+            maySeeMember(ctx, membership as Membership)
+              ? ((await loaders.user.load(membership.userId))?.[field] ?? null)
+              : null,
+        }),
+      ]),
+    ),
     organization: t.field({
       type: OrganizationRef,
       nullable: true,
@@ -47,17 +76,27 @@ registerNode('membership', {
   load: (id, { loaders }) => loaders.membership.load(id),
 })
 
+const toMembershipBody = createBodyMapper(MembershipShape)
+
 export const MEMBERSHIP = defineResource<Membership>({
   member: 'membership',
   ref: MembershipRef as never,
   scope: 'organizations:read',
   shape: MembershipShape,
+  toBody: (ctx, membership) => {
+    const { user } = membership as MembershipOfUser
+    const { name = null, email = null } = user && maySeeMember(ctx, membership) ? user : {}
+    return toMembershipBody({ ...membership, name, email })
+  },
 })
 const MembershipConnection = MEMBERSHIP.getConnection() as ConnectionOf<Membership>
 
 builder.prismaObjectField('Organization', 'members', (t) =>
   t.field({
-    ...withScope('organizations:read', 'The members, oldest membership first.'),
+    ...orAdministrator(
+      withScope('organizations:read', 'The members, oldest membership first.'),
+      ({ id }: { id: string }) => id,
+    ),
     ...nestedConnectionField(MembershipConnection),
     args: NESTED_PAGE_ARGS,
     select: (args, context, nested) => ({

@@ -10,10 +10,20 @@ import type { Membership, Organization } from '../generated/prisma/client.ts'
 import type { JoinWay } from '../model/join-ways.ts'
 import { parseInput } from '../schema/input-shapes.ts'
 import { type Page, type PageArgs, parsePaging, toPage } from '../schema/page.ts'
-import { MembershipCreate } from './memberships.fields.ts'
+import { MembershipCreate, MembershipPatch } from './memberships.fields.ts'
 import { getOrganization, requireOrganizationId } from './organizations.ts'
 
-type NewMembership = { organizationId: string; userId: string; joinedVia: JoinWay; addedBy?: string | null }
+type NewMembership = {
+  organizationId: string
+  userId: string
+  joinedVia: JoinWay
+  addedBy?: string | null
+  isAdministrator?: boolean | undefined
+}
+
+/** A membership, and who the member is, where the caller may see it. */
+export type MembershipOfUser = Membership & { user?: { name: string | null; email: string | null } }
+const WITH_USER = { user: { select: { name: true, email: true } } } as const
 
 /**
  * Makes a user a member inside the caller's transaction, with the event. The user and the organization cannot be deleted
@@ -22,8 +32,8 @@ type NewMembership = { organizationId: string; userId: string; joinedVia: JoinWa
 export async function addMember(
   tx: Db,
   ctx: Ctx,
-  { organizationId, userId, joinedVia, addedBy = null }: NewMembership,
-): Promise<Membership | null> {
+  { organizationId, userId, joinedVia, addedBy = null, isAdministrator = false }: NewMembership,
+): Promise<MembershipOfUser | null> {
   const [membership] = await tx.prisma.membership.createManyAndReturn({
     data: {
       tenantId: ctx.tenant,
@@ -32,12 +42,18 @@ export async function addMember(
       userId,
       joinedVia,
       addedBy,
+      isAdministrator,
     },
     skipDuplicates: true,
+    include: WITH_USER,
   })
   if (!membership) return null
   await recordEvents(tx, ctx, [
-    createEvent('membership.created', { userId, organizationId, membershipId: membership.id }, { joinedVia }),
+    createEvent(
+      'membership.created',
+      { userId, organizationId, membershipId: membership.id },
+      { joinedVia, ...(isAdministrator && { isAdministrator }) },
+    ),
   ])
   return membership
 }
@@ -57,12 +73,14 @@ export async function createMembership(
   ctx: Ctx,
   organizationId: string,
   input: unknown,
-): Promise<Membership> {
+): Promise<MembershipOfUser> {
   requireOrganizationId(organizationId)
-  const { userId } = parseInput(MembershipCreate, input)
+  const { userId, isAdministrator } = parseInput(MembershipCreate, input)
   const addedBy = getCallerId(ctx)
   const membership = await ctx.db
-    .transaction((tx) => addMember(tx, ctx, { organizationId, userId, joinedVia: 'administrator', addedBy }))
+    .transaction((tx) =>
+      addMember(tx, ctx, { organizationId, userId, joinedVia: 'administrator', addedBy, isAdministrator }),
+    )
     .catch(async (error: unknown) => {
       if (!(toAppError(error) instanceof NotFound)) throw error
       await getOrganization(ctx, organizationId)
@@ -77,12 +95,42 @@ function requireMembershipId(id: string): void {
 }
 
 /** Returns a membership. Throws NotFound. */
-export async function getMembership(ctx: Ctx, id: string): Promise<Membership> {
+export async function getMembership(ctx: Ctx, id: string): Promise<MembershipOfUser> {
   requireMembershipId(id)
   const where = { tenantId_id: { tenantId: ctx.tenant, id } }
-  const membership = await ctx.db.prisma.membership.findUnique({ where })
+  const membership = await ctx.db.prisma.membership.findUnique({ where, include: WITH_USER })
   if (!membership) throw new NotFound('membership')
   return membership
+}
+
+/** Gives or takes the right of an administrator, in the transaction of the caller. Throws NotFound. */
+export async function setAdministrator(
+  tx: Db,
+  ctx: Ctx,
+  id: string,
+  isAdministrator: boolean,
+): Promise<MembershipOfUser> {
+  const { tenant: tenantId } = ctx
+  const [changed] = await tx.prisma.membership.updateManyAndReturn({
+    where: { tenantId, id, isAdministrator: !isAdministrator },
+    data: { isAdministrator, updatedAt: new Date() },
+  })
+  const where = { tenantId_id: { tenantId, id } }
+  const membership = await tx.prisma.membership.findUnique({ where, include: WITH_USER })
+  if (!membership) throw new NotFound('membership')
+  const { userId, organizationId } = membership
+  const about = { userId, organizationId, membershipId: id, changedFields: ['isAdministrator'] }
+  if (changed) await recordEvents(tx, ctx, [createEvent('membership.updated', about, { isAdministrator })])
+  return membership
+}
+
+/** Changes a membership. A change that changes nothing leaves updatedAt and the log alone. Throws InvalidInput and NotFound. */
+export async function updateMembership(ctx: Ctx, id: string, input: unknown): Promise<MembershipOfUser> {
+  const { isAdministrator } = parseInput(MembershipPatch, input)
+  requireMembershipId(id)
+  return isAdministrator === undefined
+    ? getMembership(ctx, id)
+    : ctx.db.transaction((tx) => setAdministrator(tx, ctx, id, isAdministrator))
 }
 
 /** Ends a membership. Throws NotFound. */
@@ -114,15 +162,19 @@ export const countMemberships = (ctx: Ctx, userId: string): Promise<number> =>
  * Lists the members of an organization, oldest membership first: one statement, and one more for totalSize. Throws
  * NotFound without the organization, and InvalidInput about the paging.
  */
-export const listMembers = (ctx: Ctx, organizationId: string, args: PageArgs): Promise<Page<Membership>> =>
+export const listMembers = (
+  ctx: Ctx,
+  organizationId: string,
+  args: PageArgs,
+): Promise<Page<MembershipOfUser>> =>
   listInOrder(ctx, args, {
     name: `${ctx.tenant}:members:${organizationId}`,
     column: 'id',
-    read: async (page) => {
+    read: async (page): Promise<MembershipOfUser[]> => {
       requireOrganizationId(organizationId)
       const organization = await ctx.db.prisma.organization.findUnique({
         where: { tenantId_id: { tenantId: ctx.tenant, id: organizationId } },
-        select: { memberships: page },
+        select: { memberships: { ...page, include: WITH_USER } },
       })
       if (!organization) throw new NotFound('organization')
       return organization.memberships
@@ -134,15 +186,19 @@ export const listMembers = (ctx: Ctx, organizationId: string, args: PageArgs): P
  * Lists the memberships of a user, oldest first: one statement, and one more for totalSize. Throws NotFound without the
  * user, and InvalidInput about the paging.
  */
-export const listUserMemberships = (ctx: Ctx, userId: string, args: PageArgs): Promise<Page<Membership>> =>
+export const listUserMemberships = (
+  ctx: Ctx,
+  userId: string,
+  args: PageArgs,
+): Promise<Page<MembershipOfUser>> =>
   listInOrder(ctx, args, {
     name: `${ctx.tenant}:memberships:${userId}`,
     column: 'id',
-    read: async (page) => {
+    read: async (page): Promise<MembershipOfUser[]> => {
       if (readIdPrefix(userId) !== 'user') throw new NotFound('user')
       const user = await ctx.db.prisma.user.findUnique({
         where: { tenantId_id: { tenantId: ctx.tenant, id: userId } },
-        select: { memberships: page },
+        select: { memberships: { ...page, include: WITH_USER } },
       })
       if (!user) throw new NotFound('user')
       return user.memberships

@@ -1,6 +1,7 @@
+import { isAdministered } from '../access/administered-organization.ts'
 import type { Organization } from '../generated/prisma/client.ts'
 import { builder } from '../graphql/builder.ts'
-import { withScope, withScopeOrOwner } from '../graphql/field-access.ts'
+import { orAdministrator, withScope, withScopeOrOwner } from '../graphql/field-access.ts'
 import { Node, nullIfNotFound, registerNode } from '../graphql/node.graphql.ts'
 import { buildObjectFields } from '../graphql/shape-fields.ts'
 import { defineResource } from '../operations/resource.ts'
@@ -16,10 +17,13 @@ const MANAGED = ['metadata', 'externalId']
 export type FoundOrganization = Organization & { memberId?: string; membershipId?: string }
 
 export const OrganizationRef = builder.prismaObject('Organization', {
-  ...withScopeOrOwner(
-    'organizations:read',
-    findDescription('Organization') ?? '',
-    ({ memberId }: FoundOrganization) => memberId,
+  ...orAdministrator(
+    withScopeOrOwner(
+      'organizations:read',
+      findDescription('Organization') ?? '',
+      ({ memberId }: FoundOrganization) => memberId,
+    ),
+    ({ id }: FoundOrganization) => id,
   ),
   interfaces: [Node],
   fields: (t) =>
@@ -36,6 +40,7 @@ export const OrganizationRef = builder.prismaObject('Organization', {
 registerNode('organization', {
   ref: OrganizationRef,
   scope: 'organizations:read',
+  isOwn: (id, { ctx }) => isAdministered(ctx, id),
   load: (id, { loaders }) => loaders.organization.load(id),
 })
 

@@ -5,7 +5,7 @@ import { defineLookup } from '../operations/query.ts'
 import { defineRestRoute, type RestRoute } from '../rest/route.ts'
 import { createIdShape } from '../schema/response-shapes.ts'
 import { USER } from '../users/users.operations.ts'
-import { MembershipCreate } from './memberships.fields.ts'
+import { MembershipCreate, MembershipPatch } from './memberships.fields.ts'
 import { MEMBERSHIP } from './memberships.graphql.ts'
 import {
   createMembership,
@@ -14,6 +14,7 @@ import {
   listMembers,
   listUserMemberships,
   listUserOrganizations,
+  updateMembership,
 } from './memberships.ts'
 import {
   ORGANIZATION_FILTER,
@@ -74,6 +75,7 @@ export const organizationOperations: readonly RestRoute[] = [
   }),
   ...defineLookup({
     name: 'getOrganization',
+    inOrganization: true,
     field: 'organization',
     summary: 'An organization.',
     resource: ORGANIZATION,
@@ -83,6 +85,7 @@ export const organizationOperations: readonly RestRoute[] = [
   }),
   ...defineMutation({
     name: 'updateOrganization',
+    inOrganization: ['name', 'logoUrl', 'themeColor', 'expectedUpdatedAt'],
     summary: "Updates an organization. Omitted fields are unchanged; null and, for text, '' unset a field.",
     scope: 'organizations:write',
     targets: ['organizationId'],
@@ -130,6 +133,7 @@ export const organizationOperations: readonly RestRoute[] = [
   }),
   ...defineNestedList({
     name: 'listOrganizationMembers',
+    inOrganization: true,
     summary: 'The members of an organization, oldest membership first.',
     resource: MEMBERSHIP,
     target: 'organizationId',
@@ -154,6 +158,7 @@ export const organizationOperations: readonly RestRoute[] = [
   }),
   ...defineLookup({
     name: 'getMembership',
+    inOrganization: true,
     field: 'membership',
     summary: 'A membership of a user in an organization.',
     resource: MEMBERSHIP,
@@ -162,7 +167,22 @@ export const organizationOperations: readonly RestRoute[] = [
     run: getMembership,
   }),
   ...defineMutation({
+    name: 'updateMembership',
+    inOrganization: ['isAdministrator'],
+    summary: 'Changes a membership: who is an administrator of the organization.',
+    scope: 'organizations:write',
+    targets: ['membershipId'],
+    input: MembershipPatch,
+    errors: [NotFound],
+    output: { membership: MEMBERSHIP },
+    rest: { method: 'PATCH', path: '/memberships/:membershipId' },
+    run: async (ctx, { membershipId }, input) => ({
+      membership: await updateMembership(ctx, membershipId, input),
+    }),
+  }),
+  ...defineMutation({
     name: 'deleteMembership',
+    inOrganization: [],
     summary: 'Ends a membership. The user stays a user of the tenant.',
     scope: 'organizations:write',
     targets: ['membershipId'],

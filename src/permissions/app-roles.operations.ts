@@ -1,5 +1,6 @@
+import { getAdministeredId } from '../access/administered-organization.ts'
 import { Conflict, NotFound } from '../core/errors.ts'
-import { withScope } from '../graphql/field-access.ts'
+import { orAdministrator, withScope } from '../graphql/field-access.ts'
 import { Node, registerNode } from '../graphql/node.graphql.ts'
 import { defineObjectType } from '../graphql/shape-fields.ts'
 import { defineList } from '../operations/list.ts'
@@ -25,7 +26,10 @@ export const APP_ROLE = defineResource<AppRole>({
   member: 'appRole',
   words: 'role',
   ref: defineObjectType<AppRole>(AppRoleShape, {
-    ...withScope('roles:read', 'A named set of permissions at APIs.'),
+    ...orAdministrator(
+      withScope('roles:read', 'A named set of permissions at APIs.'),
+      ({ assignableTo }: AppRole, ctx) => (assignableTo.includes('member') ? getAdministeredId(ctx) : null),
+    ),
     interfaces: [Node],
   }),
   scope: 'roles:read',

@@ -2,7 +2,7 @@ import { Conflict, NotFound } from '../core/errors.ts'
 import type { User } from '../generated/prisma/client.ts'
 import { builder } from '../graphql/builder.ts'
 import { type ConnectionOf, CURSOR_ARGS, connectionField } from '../graphql/connection.ts'
-import { withScope } from '../graphql/field-access.ts'
+import { orAdministrator, withScope } from '../graphql/field-access.ts'
 import { Node, registerNode } from '../graphql/node.graphql.ts'
 import { defineObjectType } from '../graphql/shape-fields.ts'
 import { defineList, defineNestedList } from '../operations/list.ts'
@@ -36,9 +36,12 @@ export const GROUP = defineResource<Group>({
   ref: defineObjectType<Group>(
     GroupShape,
     {
-      ...withScope(
-        'roles:read',
-        'Users of the tenant, or members of an organization, who get roles together.',
+      ...orAdministrator(
+        withScope(
+          'roles:read',
+          'Users of the tenant, or members of an organization, who get roles together.',
+        ),
+        ({ organizationId }: Group) => organizationId,
       ),
       interfaces: [Node],
     },
@@ -83,6 +86,7 @@ builder.prismaObjectField('User', 'groups', (t) =>
 export const groupOperations: readonly RestRoute[] = [
   ...defineMutation({
     name: 'createGroup',
+    inOrganization: ['name', 'description', 'parentId'],
     summary: 'Creates a group, in the tenant or in an organization. Groups are nested three deep at most.',
     scope: 'roles:write',
     isCreation: true,
@@ -101,6 +105,7 @@ export const groupOperations: readonly RestRoute[] = [
   }),
   ...defineLookup({
     name: 'getGroup',
+    inOrganization: true,
     field: 'group',
     summary: 'A group.',
     resource: GROUP,
@@ -110,6 +115,7 @@ export const groupOperations: readonly RestRoute[] = [
   }),
   ...defineMutation({
     name: 'updateGroup',
+    inOrganization: ['name', 'description', 'parentId', 'expectedUpdatedAt'],
     summary:
       'Updates a group. Omitted fields are unchanged; null unsets. `parentId` nests it in another one.',
     scope: 'roles:write',
@@ -122,6 +128,7 @@ export const groupOperations: readonly RestRoute[] = [
   }),
   ...defineMutation({
     name: 'deleteGroup',
+    inOrganization: [],
     summary: 'Deletes a group, in which no other is nested. Its members lose its roles.',
     scope: 'roles:write',
     targets: ['groupId'],
@@ -140,6 +147,7 @@ export const groupOperations: readonly RestRoute[] = [
   }),
   ...defineMutation({
     name: 'addGroupMembers',
+    inOrganization: ['userIds'],
     summary: 'Adds up to 1000 users to a group. Those who are in it already stay.',
     scope: 'roles:write',
     targets: ['groupId'],
@@ -151,6 +159,7 @@ export const groupOperations: readonly RestRoute[] = [
   }),
   ...defineMutation({
     name: 'deleteGroupMembers',
+    inOrganization: ['userIds'],
     summary: 'Removes up to 1000 users from a group. Those who are not in it change nothing.',
     scope: 'roles:write',
     targets: ['groupId'],

@@ -2,7 +2,8 @@ import { CLIENT } from '../clients/clients.operations.ts'
 import type { Ctx } from '../context/context.ts'
 import { Conflict, NotFound } from '../core/errors.ts'
 import { builder } from '../graphql/builder.ts'
-import { withScope } from '../graphql/field-access.ts'
+import { orAdministrator, withScope } from '../graphql/field-access.ts'
+import { requireInOrganization } from '../operations/in-organization.ts'
 import { defineMutation } from '../operations/mutation.ts'
 import type { Resource } from '../operations/resource.ts'
 import { parseTargets } from '../operations/targets.ts'
@@ -56,7 +57,11 @@ builder.prismaObjectField('Client', 'appRoles', (t) =>
 
 builder.prismaObjectField('Membership', 'appRoles', (t) =>
   t.field({
-    ...withScope('roles:read', 'The roles at APIs that the member holds in the organization, by name.'),
+    ...orAdministrator(
+      withScope('roles:read', 'The roles at APIs that the member holds in the organization, by name.'),
+      ({ organizationId }: { organizationId: string }) => organizationId,
+    ),
+    select: { id: true, organizationId: true },
     type: [APP_ROLE.ref],
     nullable: true,
     resolve: async ({ id }, _args, { loaders }) =>
@@ -77,8 +82,13 @@ function defineAssignment(
   loaded: Record<string, { resource: Resource<never>; by: string }>,
 ): readonly RestRoute[] {
   const path = `/${kind.toLowerCase()}s/:${target}/app-roles`
+  const isInOrganization = kind === 'Membership' || kind === 'Group'
   return [
     defineRestRoute({
+      ...(isInOrganization && {
+        requireInOrganization: (ctx: Ctx, { params }: { params: Record<string, string> }) =>
+          requireInOrganization(ctx, { scope: 'roles:read', members: true }, { ids: params, given: null }),
+      }),
       method: 'GET',
       path,
       operationId: `get${kind}AppRoles`,
@@ -90,6 +100,7 @@ function defineAssignment(
     }),
     ...defineMutation({
       name: `set${kind}AppRoles`,
+      ...(isInOrganization && { inOrganization: ['appRoleIds'] }),
       summary: `Sets the roles at APIs ${words}.`,
       scope: 'roles:write',
       targets: [target],

@@ -6,6 +6,7 @@ import type { Db, Tx } from '../database/handle.ts'
 import { declareRowLock } from '../database/row-locks.sql.ts'
 import { createEvent, type NewEvent } from '../events/create-event.ts'
 import { recordEvents } from '../events/log.ts'
+import type { Membership } from '../generated/prisma/client.ts'
 import { parseInput } from '../schema/input-shapes.ts'
 import { type AppRoleHolder, AppRoleSet } from './app-roles.fields.ts'
 import { type AppRole, WITH_PERMISSIONS } from './app-roles.ts'
@@ -125,7 +126,11 @@ const GROUP: Holder = {
 }
 
 /** Throws NotFound that names each id of no role of the tenant, and InvalidInput for each role that is not for `holder`. */
-async function requireAssignable(tx: Tx, ids: readonly string[], holder: AppRoleHolder): Promise<void> {
+export async function requireAssignable(
+  tx: Tx,
+  ids: readonly string[],
+  holder: AppRoleHolder,
+): Promise<void> {
   const known = await tx.prisma.appRole.findMany({
     where: { tenantId: tx.tenant, id: { in: [...ids] } },
     select: { id: true, assignableTo: true },
@@ -203,6 +208,34 @@ export const setClientAppRoles = (ctx: Ctx, clientId: string, input: unknown) =>
 /** In the organization of the membership. */
 export const setMembershipAppRoles = (ctx: Ctx, membershipId: string, input: unknown) =>
   setRoles(MEMBERSHIP, ctx, membershipId, input)
+
+/** Gives a member the roles that still exist for members, in the transaction of the caller, besides those that it holds. */
+export async function giveMemberRoles(
+  tx: Tx,
+  ctx: Ctx,
+  { id: membershipId, userId, organizationId }: Pick<Membership, 'id' | 'userId' | 'organizationId'>,
+  roleIds: readonly string[],
+): Promise<void> {
+  const tenantId = ctx.tenant
+  const where = { tenantId, id: { in: [...roleIds] }, assignableTo: { has: 'member' } }
+  const roles = await tx.prisma.appRole.findMany({ where, select: { id: true, name: true } })
+  const given = await tx.prisma.membershipAppRole.createManyAndReturn({
+    data: roles.map(({ id: roleId }) => ({ tenantId, membershipId, roleId })),
+    skipDuplicates: true,
+    select: { roleId: true },
+  })
+  const appRoleIds = given.map(({ roleId }) => roleId)
+  if (appRoleIds.length === 0) return
+  const names = roles.filter(({ id }) => appRoleIds.includes(id)).map(({ name }) => name)
+  await recordEvents(tx, ctx, [
+    createEvent(
+      'membership.app_roles_changed',
+      { userId, organizationId, membershipId, appRoleIds },
+      { added: names.join(' '), removed: '' },
+    ),
+  ])
+}
+
 export const setGroupAppRoles = (ctx: Ctx, groupId: string, input: unknown) =>
   setRoles(GROUP, ctx, groupId, input)
 

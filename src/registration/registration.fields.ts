@@ -6,7 +6,7 @@ import { createClientCreateShape } from '../clients/client-inputs.fields.ts'
 import type { Client } from '../clients/clients.ts'
 import type { FieldIssue } from '../core/errors.ts'
 import { isJsonObject } from '../core/json/json-object.ts'
-import { ACCOUNT_SCOPE, OIDC_SCOPES } from '../core/scopes.ts'
+import { isUserScope, OIDC_SCOPES } from '../core/scopes.ts'
 import { toEpochSeconds } from '../core/time.ts'
 import { DEFAULT_SIGNING_ALGORITHM } from '../keys/signing-algorithms.ts'
 import type { ClientTranslation } from '../model/client-translation.ts'
@@ -189,7 +189,7 @@ export function toClientMetadata(client: Client, method: AuthMethod): Record<str
     grant_types: SIGN_IN_GRANT_TYPES.filter((type) => canUseGrant(client, type)),
     response_types: ['code'],
     subject_type: 'public',
-    scope: OIDC_SCOPES.filter((scope) => scope !== ACCOUNT_SCOPE || client.scopes.includes(scope)).join(' '),
+    scope: OIDC_SCOPES.filter((scope) => !isUserScope(scope) || client.scopes.includes(scope)).join(' '),
     backchannel_logout_session_required: true,
     // Each ID token has it.
     require_auth_time: true,

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import type { H3Event } from 'h3'
+import { getAdministeredId } from '../access/administered-organization.ts'
 import { authenticateToken } from '../access/authenticate.ts'
 import type { TokenBinding } from '../access/dpop/dpop-binding.ts'
 import { requireAnyScope, requireScope } from '../access/require-scope.ts'
@@ -101,6 +102,15 @@ function requireAcceptable(event: H3Event, { method, ndjson }: RestRoute): void 
   if (!isTypeAccepted(accept, NDJSON)) throw new NotAcceptable(NDJSON)
 }
 
+/** Whether the caller may call a route about its own organization only. */
+const dependsOnOrganization = (
+  ctx: Ctx,
+  { scope, otherScopes = [], requireInOrganization }: RestRoute,
+): boolean =>
+  requireInOrganization !== undefined &&
+  getAdministeredId(ctx) !== null &&
+  ![scope, ...otherScopes].some((one) => ctx.scopes.has(one))
+
 async function executeRoute(
   event: H3Event,
   route: RestRoute,
@@ -119,7 +129,8 @@ async function executeRoute(
   call.binding = binding
   call.budget = chargeCall(ctx)
   if (call.budget.isExhausted) throw createBudgetError(call.budget)
-  requireAnyScope(ctx, [route.scope, ...(route.otherScopes ?? [])])
+  const isInOrganization = dependsOnOrganization(ctx, route)
+  if (!isInOrganization) requireAnyScope(ctx, [route.scope, ...(route.otherScopes ?? [])])
   requireAcceptable(event, route)
   if (!route.ndjson) countAnswer(event, ctx)
   const parsed = parseQuery(route, query)
@@ -155,6 +166,7 @@ async function executeRoute(
   }
   const body = await readBody(event, route)
   if (route.body) await resumeTurn(workload)
+  if (isInOrganization) await route.requireInOrganization?.(ctx, { params, body, ...parsed })
   const handle = async (): Promise<RestResponse> => {
     const result = await route.handle(ctx, { params, body, ...parsed })
     const location = route.location?.(result as Record<string, unknown>)

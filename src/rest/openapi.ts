@@ -3,6 +3,7 @@ import { issuerOf } from '../core/issuer.ts'
 import {
   getRoleScopes,
   listRoles,
+  ORGANIZATION_SCOPE,
   ROLE_NAMES,
   SCOPES,
   type Scope,
@@ -92,10 +93,11 @@ async function buildOperations(routes: readonly RestRoute[], hiddenValues: reado
       operationId: route.operationId,
       summary: route.summary,
       tags: [toTag(route.scope)],
-      security: [route.scope, ...(route.otherScopes ?? [])].flatMap((scope) => [
-        { oauth2: [scope] },
-        { bearer: [scope] },
-      ]),
+      security: [
+        route.scope,
+        ...(route.otherScopes ?? []),
+        ...(route.requireInOrganization ? [ORGANIZATION_SCOPE] : []),
+      ].flatMap((scope) => [{ oauth2: [scope] }, { bearer: [scope] }]),
       parameters: buildParameters(route, schemas),
       requestBody: buildRequestBody(route, schemas),
       responses: buildResponses(route, schemas),

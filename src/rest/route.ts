@@ -46,6 +46,8 @@ export type RestRoute = {
   scope: Scope
   /** Scopes of which one is enough instead. */
   otherScopes?: readonly Scope[]
+  /** Requires that the request of an administrator of an organization is about it, instead of the scope. Throws Forbidden. */
+  requireInOrganization?: (ctx: Ctx, request: RestRequest) => Promise<void>
   /** The status of success; 200 by default. */
   status?: 201
   /** Builds the path of the created resource from the response body, without the base. */

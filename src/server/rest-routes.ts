@@ -23,6 +23,7 @@ import { apiOperations } from '../permissions/apis.operations.ts'
 import { appRoleOperations } from '../permissions/app-roles.operations.ts'
 import { checkOperations } from '../permissions/checks.operations.ts'
 import { groupOperations } from '../permissions/groups.operations.ts'
+import { memberRoleOperations } from '../permissions/member-roles.operations.ts'
 import { roleAssignmentOperations } from '../permissions/role-assignments.operations.ts'
 import { registrationTokenOperations } from '../registration/registration-tokens.operations.ts'
 import type { RestRoute } from '../rest/route.ts'
@@ -42,6 +43,7 @@ export const restRoutes: readonly RestRoute[] = [
   ...apiOperations,
   ...appRoleOperations,
   ...roleAssignmentOperations,
+  ...memberRoleOperations,
   ...groupOperations,
   ...checkOperations,
   ...accountOperations,

@@ -14,6 +14,7 @@ import { setUserRoles } from '../../src/users/roles.ts'
 import { createUser, deleteUser, lockUser } from '../../src/users/users.ts'
 import { tokenFor } from '../support/actors.ts'
 import { inTransaction } from '../support/database.ts'
+import { newAdministrator } from '../support/organization-administrators.ts'
 import type { EventReader } from '../support/streams.ts'
 import { EVENTS, LOCKS, NUMBERS, SESSIONS, test } from '../support/subscriptions.ts'
 
@@ -112,6 +113,26 @@ describe('the access token of an open stream', () => {
     const reader = await follow(SESSIONS, { userId: user.userId }, { token: user.token })
     expect(reader.status).toBe(200)
     expect(await secondsUntilEnd(reader, () => deleteMembership(ctx, id))).toBeLessThan(1.2)
+  })
+
+  test('ends the stream of an administrator of an organization when the right is taken', async ({
+    tenant,
+    ctx,
+    follow,
+  }) => {
+    const { id } = await createOrganization(ctx, { slug: 'globex', name: 'Globex' })
+    const { token, ownMembershipId } = await newAdministrator(tenant, id)
+    const live = `subscription ($id: ID!) { membershipChanged(organizationId: $id) { __typename } }`
+    const reader = await follow(live, { id }, { token })
+    expect(reader.status).toBe(200)
+    const take = () =>
+      inTransaction((sql) =>
+        sql('UPDATE "Membership" SET "isAdministrator" = false WHERE "tenantId" = $1 AND "id" = $2', [
+          tenant,
+          ownMembershipId,
+        ]),
+      )
+    expect(await secondsUntilEnd(reader, take)).toBeLessThan(1.2)
   })
 
   test('ends the stream when its client is deleted', async ({ tenant, follow }) => {

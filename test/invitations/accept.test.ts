@@ -1,13 +1,16 @@
 import { describe, expect } from 'vitest'
 import type { Scope } from '../../src/core/scopes.ts'
 import { createInvitation, resendInvitation, revokeInvitation } from '../../src/invitations/invitations.ts'
-import { listUserMemberships } from '../../src/organizations/memberships.ts'
+import { listUserMemberships, updateMembership } from '../../src/organizations/memberships.ts'
 import { createOrganization, deleteOrganization } from '../../src/organizations/organizations.ts'
+import { createAppRole } from '../../src/permissions/app-roles.ts'
+import { getMembershipAppRoles } from '../../src/permissions/role-assignments.ts'
 import { updateSettings } from '../../src/tenants/settings.ts'
 import { createUser, lockUser } from '../../src/users/users.ts'
 import { ctxFor, newTenant } from '../support/actors.ts'
 import { dbFor } from '../support/database.ts'
 import { test } from '../support/invitations.ts'
+import { newAdministrator } from '../support/organization-administrators.ts'
 import { csrfIn, type PageBrowser } from '../support/page-browser.ts'
 import { repeatForm } from '../support/repeated-forms.ts'
 
@@ -80,6 +83,39 @@ describe('an invitation', () => {
         addedBy: ctx.actor.kind === 'client' ? ctx.actor.clientId : null,
       },
     ])
+  })
+
+  test('of an administrator of the organization gives roles and the right, and ends with the right of the sender', async ({
+    ctx,
+    tenant,
+    rest,
+    guest,
+    newBrowser,
+    linkFor,
+    openLink,
+    findUsers,
+    email,
+  }) => {
+    const { id: organizationId } = await createOrganization(ctx, { name: 'Acme', slug: 'managed' })
+    const role = await createAppRole(ctx, { name: 'clerk', assignableTo: ['member'] })
+    const { token, ownMembershipId } = await newAdministrator(tenant, organizationId)
+    const ally = email('ally')
+    for (const address of [guest, ally]) {
+      const body = { email: address, organizationId, appRoleIds: [role.id], isAdministrator: true }
+      expect((await rest('POST', '/invitations', body, { token })).status).toBe(201)
+    }
+    const browser = newBrowser()
+    await browser.submit(await openLink(await linkFor(guest), browser), ADA)
+    const [user] = await findUsers(guest)
+    const { rows } = await listUserMemberships(ctx, user?.id ?? '', {})
+    expect(rows).toMatchObject([{ organizationId, isAdministrator: true }])
+    expect(await getMembershipAppRoles(ctx, rows[0]?.id ?? '')).toMatchObject([{ id: role.id }])
+    const other = newBrowser()
+    const page = await openLink(await linkFor(ally), other)
+    await updateMembership(ctx, ownMembershipId, { isAdministrator: false })
+    expect(await (await other.submit(page, ADA)).response.text()).toContain(GONE)
+    expect((await openLink(await linkFor(ally))).html).toContain(GONE)
+    expect(await findUsers(ally)).toEqual([])
   })
 
   test('to an organization ends with it', async ({ ctx, guest, invite, linkFor, openLink }) => {

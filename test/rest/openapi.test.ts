@@ -113,8 +113,12 @@ describe('the OpenAPI document', () => {
         security: Record<string, string[]>[]
         tags: string[]
       }
-      const { scope, otherScopes = [] } = routes.get(operationId) ?? {}
-      const alternatives = [scope, ...otherScopes].flatMap((one) => [{ oauth2: [one] }, { bearer: [one] }])
+      const { scope, otherScopes = [], requireInOrganization } = routes.get(operationId) ?? {}
+      const administrators = requireInOrganization ? ['organization'] : []
+      const alternatives = [scope, ...otherScopes, ...administrators].flatMap((one) => [
+        { oauth2: [one] },
+        { bearer: [one] },
+      ])
       expect([operationId, security]).toEqual([operationId, alternatives])
       expect(groups).toEqual(expect.arrayContaining(tags))
     }

@@ -49,7 +49,8 @@ const WRITABLE = {
   UpdateOrganizationDomainInput: 'organizationDomainId enrollment',
   VerifyOrganizationDomainInput: 'organizationDomainId',
   DeleteOrganizationDomainInput: 'organizationDomainId',
-  CreateInvitationInput: 'email name note roles organizationId locale clientId expiresInSeconds',
+  CreateInvitationInput:
+    'email name note roles locale organizationId appRoleIds isAdministrator clientId expiresInSeconds',
   ResendInvitationInput: 'invitationId expiresInSeconds',
   RevokeInvitationInput: 'invitationId',
   SignUpFieldInput: 'field required label schema',

@@ -2,7 +2,7 @@ import { canUseGrant, DEVICE_CODE_GRANT } from '../../clients/client-grants.ts'
 import { newId, randomToken, sha256 } from '../../core/crypto.ts'
 import { issuerOf } from '../../core/issuer.ts'
 import { OAuthError } from '../../core/oauth-error.ts'
-import { ACCOUNT_SCOPE } from '../../core/scopes.ts'
+import { isUserScope } from '../../core/scopes.ts'
 import { addSeconds } from '../../core/time.ts'
 import { requireAllowedResources } from '../model/requested-resources.ts'
 import { parseRequestedScopes } from '../model/scopes.ts'
@@ -54,8 +54,8 @@ export async function startDeviceAuthorization(
         diagnostics: { organization: client.organization },
       },
     )
-  // A user who is tricked into entering a code must not lose the account.
-  const permitted = { ...client, scopes: client.scopes.filter((scope) => scope !== ACCOUNT_SCOPE) }
+  // A user who is tricked into entering a code must lose neither the account nor an organization.
+  const permitted = { ...client, scopes: client.scopes.filter((scope) => !isUserScope(scope)) }
   const scopes = parseRequestedScopes(form.scope ?? null, permitted, tenant.defaultScopes)
   const resources = requireAllowedResources(requested, await listAllowedResources(tenant, requested))
   const deviceCode = randomToken()

@@ -4,7 +4,7 @@ import type { CachedTenant } from '../../access/tenant-cache.ts'
 import { AUTH_METHODS } from '../../clients/auth-methods.ts'
 import { GRANT_TYPES } from '../../clients/client-grants.ts'
 import { issuerOf } from '../../core/issuer.ts'
-import { ACCOUNT_SCOPE, listManagementScopes, OIDC_SCOPES } from '../../core/scopes.ts'
+import { ACCOUNT_SCOPE, listManagementScopes, OIDC_SCOPES, ORGANIZATION_SCOPE } from '../../core/scopes.ts'
 import { ASSERTION_ALGORITHMS } from '../../keys/public-keys.ts'
 import { SIGNING_ALGORITHMS } from '../../keys/signing-algorithms.ts'
 import { LANGUAGES } from '../../languages/catalogs.ts'
@@ -105,7 +105,7 @@ export const buildResourceMetadata = (
   resource: apiResourceOf(tenantId, path),
   ...(friendlyName && { resource_name: friendlyName }),
   authorization_servers: [issuerOf(tenantId)],
-  scopes_supported: [...listManagementScopes(tenantId), ACCOUNT_SCOPE],
+  scopes_supported: [...listManagementScopes(tenantId), ACCOUNT_SCOPE, ORGANIZATION_SCOPE],
   bearer_methods_supported: ['header'],
   dpop_signing_alg_values_supported: DPOP_ALGORITHMS,
   dpop_bound_access_tokens_required: false,

@@ -3,7 +3,7 @@ import { listDeclaredResources } from '../../access/declared-resources.ts'
 import { toAudience } from '../../access/protected-resources.ts'
 import type { CachedTenant } from '../../access/tenant-cache.ts'
 import { apiAudienceOf, isOwnAudience, issuerOf } from '../../core/issuer.ts'
-import { ACCOUNT_SCOPE, isScope } from '../../core/scopes.ts'
+import { isScope, isUserScope } from '../../core/scopes.ts'
 
 export const userinfoAudienceOf = (tenant: string): string => `${issuerOf(tenant)}/oidc/userinfo`
 
@@ -25,7 +25,7 @@ export async function listAllowedResources(
 
 /** Whether the scopes permit anything at the management API. */
 const includesApiScope = (scopes: readonly string[]): boolean =>
-  scopes.some((scope) => isScope(scope) || scope === ACCOUNT_SCOPE)
+  scopes.some((scope) => isScope(scope) || isUserScope(scope))
 
 /**
  * The default audience that tokens of a grant reach. A client that asks for consent gains none that the tenant has set
@@ -52,7 +52,7 @@ function selectDefaultResources({ tenantId, defaultAudience }: TenantAudience, i
 
 /**
  * The audience of an access token (RFC 9068, section 3): the requested resources, or else the management API
- * for a management scope or `account`, or else the tenant's default audience. Adds userinfo for `openid`. The
+ * for a management scope, `account` or `organization`, or else the tenant's default audience. Adds userinfo for `openid`. The
  * management API is an audience only with a scope that permits something there, and never beside another API,
  * which could use the token there. A token for nothing has the issuer as its audience, which accepts none.
  */

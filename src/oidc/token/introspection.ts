@@ -4,7 +4,7 @@ import { hasKeyPrefix } from '../../access/api-keys/key-text.ts'
 import { type CachedClient, findClient } from '../../access/client-cache.ts'
 import { findDeclaredApis } from '../../access/declared-resources.ts'
 import { selectClientAccess, selectUserAccess } from '../../access/effective-access.sql.ts'
-import { selectActiveRoles } from '../../access/token-status.sql.ts'
+import { selectActiveUsers } from '../../access/token-status.sql.ts'
 import { isPublicClient } from '../../clients/auth-methods.ts'
 import { consumeLimit } from '../../coordination/rate-limits.ts'
 import { sha256 } from '../../core/crypto.ts'
@@ -181,6 +181,6 @@ async function findEffectiveScopes(tenant: string, payload: Readonly<JWTPayload>
     sessionId: getTextClaim(payload, 'sid'),
     organizationId: getTextClaim(payload, 'org_id'),
   }
-  const [roles] = await selectActiveRoles(new Handle({ tenant }), [basis])
-  return roles ? selectGrantableScopes(scopes, client, roles) : null
+  const [user] = await selectActiveUsers(new Handle({ tenant }), [basis])
+  return user ? selectGrantableScopes(scopes, client, user.roles) : null
 }

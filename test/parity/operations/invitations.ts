@@ -11,6 +11,7 @@ export const INVITATION_OPERATIONS: Record<string, Call[]> = {
   createInvitation: [
     INVALID,
     { email: 'new@parity.example', clientId: 'nobody' },
+    { email: 'new@parity.example', isAdministrator: true, appRoleIds: [unknownId('role')] },
     { email: 'new@parity.example' },
     { email: 'Other@parity.example', name: 'Grace', note: 'Support', locale: 'de-at', expiresInSeconds: 300 },
   ].map((input) => ({

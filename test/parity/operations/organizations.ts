@@ -123,6 +123,28 @@ export const ORGANIZATION_OPERATIONS: Record<string, Call[]> = {
     rest: (fixture): Rest => ['GET', `/memberships/${toMembershipId(which, fixture)}`],
     gql: (fixture): Gql => ({ ...membership, variables: { id: toMembershipId(which, fixture) } }),
   })),
+  updateMembership: [
+    { which: 'unknown', input: { isAdministrator: true } },
+    { which: 'present', input: { isAdministrator: true } },
+    { which: 'present', input: { isAdministrator: false } },
+  ].map(({ which, input }) => ({
+    title: `${which} ${JSON.stringify(input)}`,
+    rest: (fixture): Rest => ['PATCH', `/memberships/${toMembershipId(which, fixture)}`, input],
+    gql: (fixture): Gql => ({
+      mutation: 'updateMembership',
+      input: { membershipId: toMembershipId(which, fixture), ...input },
+      read: (result) => result.membership,
+    }),
+  })),
+  listOrganizationAppRoles: WHICH.map((which) => ({
+    title: which,
+    rest: (fixture): Rest => ['GET', `/organizations/${toId(which, fixture)}/app-roles`],
+    gql: (fixture): Gql => ({
+      query: `query($id: ID!) { organization(id: $id) { result: appRoles(first: 50) { page pageSize totalSize pageInfo { endsEarly } nodes ${select('AppRole')} } } }`,
+      variables: { id: toId(which, fixture) },
+      read: ({ organization: found }) => found && { ...readPage('appRoles')(found), page: 0 },
+    }),
+  })),
   deleteMembership: WHICH.map((which) => ({
     title: which,
     rest: (fixture): Rest => ['DELETE', `/memberships/${toMembershipId(which, fixture)}`],
