@@ -1,9 +1,11 @@
 import { getAdministeredId } from '../access/administered-organization.ts'
 import { Conflict, NotFound } from '../core/errors.ts'
+import { type ConnectionOf, CURSOR_ARGS, connectionField } from '../graphql/connection.ts'
 import { orAdministrator, withScope } from '../graphql/field-access.ts'
 import { Node, registerNode } from '../graphql/node.graphql.ts'
+import { ClientRef, OrganizationRef, UserRef } from '../graphql/object-refs.ts'
 import { defineObjectType } from '../graphql/shape-fields.ts'
-import { defineList } from '../operations/list.ts'
+import { defineList, defineNestedList } from '../operations/list.ts'
 import { defineMutation } from '../operations/mutation.ts'
 import { defineLookup } from '../operations/query.ts'
 import { defineResource } from '../operations/resource.ts'
@@ -21,17 +23,65 @@ import {
   toAppRoleListName,
   updateAppRole,
 } from './app-roles.ts'
+import { RoleHolderShape } from './role-holders.fields.ts'
+import { listRoleHolders, type RoleHolder } from './role-holders.ts'
+
+const HOLDERS = 'Who holds the role directly: users, machine clients, groups, and members of organizations.'
+
+/** Holders, of whom each object is for those who may read it. */
+export const HOLDER = defineResource<RoleHolder>({
+  member: 'holder',
+  ref: defineObjectType<RoleHolder>(
+    RoleHolderShape,
+    withScope('roles:read', String(RoleHolderShape.meta()?.description)),
+    (t) => ({
+      user: t.field({
+        type: UserRef,
+        nullable: true,
+        description: 'The user, or the member.',
+        resolve: ({ userId }, _args, { loaders }) => (userId === null ? null : loaders.user.load(userId)),
+      }),
+      client: t.field({
+        type: ClientRef,
+        nullable: true,
+        description: 'The machine client.',
+        resolve: ({ clientId }, _args, { loaders }) =>
+          clientId === null ? null : loaders.client.load(clientId),
+      }),
+      organization: t.field({
+        type: OrganizationRef,
+        nullable: true,
+        description: 'The organization of the member or of the group.',
+        resolve: ({ organizationId }, _args, { loaders }) =>
+          organizationId === null ? null : loaders.organization.load(organizationId),
+      }),
+    }),
+  ),
+  scope: 'roles:read',
+  shape: RoleHolderShape,
+})
 
 export const APP_ROLE = defineResource<AppRole>({
   member: 'appRole',
   words: 'role',
-  ref: defineObjectType<AppRole>(AppRoleShape, {
-    ...orAdministrator(
-      withScope('roles:read', 'A named set of permissions at APIs.'),
-      ({ assignableTo }: AppRole, ctx) => (assignableTo.includes('member') ? getAdministeredId(ctx) : null),
-    ),
-    interfaces: [Node],
-  }),
+  ref: defineObjectType<AppRole>(
+    AppRoleShape,
+    {
+      ...orAdministrator(
+        withScope('roles:read', 'A named set of permissions at APIs.'),
+        ({ assignableTo }: AppRole, ctx) => (assignableTo.includes('member') ? getAdministeredId(ctx) : null),
+      ),
+      interfaces: [Node],
+    },
+    (t) => ({
+      holders: t.field({
+        ...withScope('roles:read', HOLDERS),
+        ...connectionField(HOLDER.getConnection() as ConnectionOf<RoleHolder>),
+        args: CURSOR_ARGS,
+        resolve: ({ id }, args, { ctx }) => listRoleHolders(ctx, id, args),
+      }),
+    }),
+  ),
   scope: 'roles:read',
   shape: AppRoleShape,
   toCursor: ({ tenant }, { id }) => encodeIdCursor(toAppRoleListName(tenant), id),
@@ -70,6 +120,14 @@ export const appRoleOperations: readonly RestRoute[] = [
     target: 'appRoleId',
     path: '/app-roles/:appRoleId',
     run: getAppRole,
+  }),
+  ...defineNestedList({
+    name: 'listAppRoleHolders',
+    summary: HOLDERS,
+    resource: HOLDER,
+    target: 'appRoleId',
+    path: '/app-roles/:appRoleId/holders',
+    run: listRoleHolders,
   }),
   ...defineMutation({
     name: 'updateAppRole',

@@ -1,7 +1,9 @@
 import * as z from 'zod'
+import { defineEnum } from '../schema/enums.ts'
 import { expectedUpdatedAt } from '../schema/expected-updated-at.ts'
 import { createField, listExamples, mapShapes, requiredField, textField } from '../schema/fields.ts'
 import { requiredText, text } from '../schema/input-shapes.ts'
+import { defineFilter } from '../schema/lists.ts'
 import { acceptEchoes } from '../schema/response-only.ts'
 import { asId, createIdShape, instantShape } from '../schema/response-shapes.ts'
 
@@ -68,3 +70,15 @@ export const GroupMembers = z
     'must be an object',
   )
   .meta({ id: 'GroupMembers', description: 'Users who become members of a group, or stop being it.' })
+
+const OWNER = defineEnum('GroupOwner', 'Whose group it is.', {
+  tenant: 'A group of the tenant itself.',
+  organization: 'A group of an organization.',
+})
+
+/** Which groups a list is about. */
+export const GROUP_FILTER = defineFilter({
+  owner: { shape: OWNER.shape, column: null, description: 'Of these owners.', example: 'tenant' },
+  organizationId: { shape: id, description: 'Of this organization.' },
+  parentId: { shape: id, description: 'Nested in this group.' },
+})

@@ -4,6 +4,7 @@ import { builder } from '../graphql/builder.ts'
 import { type ConnectionOf, CURSOR_ARGS, connectionField } from '../graphql/connection.ts'
 import { orAdministrator, withScope } from '../graphql/field-access.ts'
 import { Node, registerNode } from '../graphql/node.graphql.ts'
+import { OrganizationRef } from '../graphql/object-refs.ts'
 import { defineObjectType } from '../graphql/shape-fields.ts'
 import { defineList, defineNestedList } from '../operations/list.ts'
 import { defineMutation } from '../operations/mutation.ts'
@@ -13,8 +14,8 @@ import type { RestRoute } from '../rest/route.ts'
 import { encodeIdCursor } from '../schema/page.ts'
 import { idShape } from '../schema/response-shapes.ts'
 import { USER } from '../users/users.operations.ts'
-import { APP_ROLE } from './app-roles.operations.ts'
-import { GroupCreate, GroupMembers, GroupPatch, GroupShape } from './groups.fields.ts'
+import { APP_ROLE, HOLDER } from './app-roles.operations.ts'
+import { GROUP_FILTER, GroupCreate, GroupMembers, GroupPatch, GroupShape } from './groups.fields.ts'
 import {
   addGroupMembers,
   createGroup,
@@ -53,6 +54,13 @@ export const GROUP = defineResource<Group>({
         resolve: async ({ id }, _args, { loaders }) =>
           (await loaders.over(findGroupAppRoles).load(id))?.appRoles ?? [],
       }),
+      organization: t.field({
+        type: OrganizationRef,
+        nullable: true,
+        description: 'The organization whose group it is.',
+        resolve: ({ organizationId }, _args, { loaders }) =>
+          organizationId === null ? null : loaders.organization.load(organizationId),
+      }),
       members: t.field({
         ...withScope('users:read', 'Its own members, without those of the groups nested in it.'),
         ...connectionField(USER.getConnection() as ConnectionOf<User>),
@@ -65,6 +73,26 @@ export const GROUP = defineResource<Group>({
   shape: GroupShape,
   toCursor: ({ tenant }, { id }) => encodeIdCursor(toGroupListName(tenant), id),
 })
+
+builder.objectField(GROUP.ref, 'parent', (t) =>
+  t.field({
+    type: GROUP.ref,
+    nullable: true,
+    description: 'The group that it is nested in.',
+    resolve: ({ parentId }, _args, { loaders }) =>
+      parentId === null ? null : loaders.over(findGroups).load(parentId),
+  }),
+)
+
+builder.objectField(HOLDER.ref, 'group', (t) =>
+  t.field({
+    type: GROUP.ref,
+    nullable: true,
+    description: 'The group.',
+    resolve: ({ groupId }, _args, { loaders }) =>
+      groupId === null ? null : loaders.over(findGroups).load(groupId),
+  }),
+)
 
 registerNode('group', {
   ref: GROUP.ref,
@@ -101,6 +129,7 @@ export const groupOperations: readonly RestRoute[] = [
     summary: 'The groups of the tenant and of all organizations, oldest first.',
     resource: GROUP,
     path: '/groups',
+    filter: GROUP_FILTER,
     run: listGroups,
   }),
   ...defineLookup({

@@ -10,9 +10,16 @@ import type { Group, User } from '../generated/prisma/client.ts'
 import { lockTenantRow } from '../keys/keys.sql.ts'
 import { assertExpectedUpdatedAt, moveForward } from '../schema/expected-updated-at.ts'
 import { parseInput } from '../schema/input-shapes.ts'
-import type { Page, PageArgs } from '../schema/page.ts'
+import { type ListArgs, type Page, type PageArgs, parseListArgs } from '../schema/page.ts'
 import { requireUnchanged } from '../schema/response-only.ts'
-import { GROUP_FIELDS, GROUP_SERVICE_FIELDS, GroupCreate, GroupMembers, GroupPatch } from './groups.fields.ts'
+import {
+  GROUP_FIELDS,
+  GROUP_FILTER,
+  GROUP_SERVICE_FIELDS,
+  GroupCreate,
+  GroupMembers,
+  GroupPatch,
+} from './groups.fields.ts'
 
 export type { Group }
 
@@ -106,17 +113,21 @@ export const findGroups = ({ prisma, tenant }: Db, ids: string[]): Promise<Group
   prisma.group.findMany({ where: { tenantId: tenant, id: { in: ids } } })
 
 /** What cursors of the list of groups are bound to. */
-export const toGroupListName = (tenant: string): string => `${tenant}:groups`
+export const toGroupListName = (tenant: string, filter: object = {}): string =>
+  `${tenant}:groups:${JSON.stringify(filter)}`
 
 /** The groups of the tenant and of all organizations, oldest first: one statement, and another for totalSize. Throws InvalidInput. */
-export function listGroups(ctx: Ctx, args: PageArgs): Promise<Page<Group>> {
+export function listGroups(ctx: Ctx, args: ListArgs): Promise<Page<Group>> {
+  const { filter } = parseListArgs(args, GROUP_FILTER)
+  const { owner, ...where } = filter
   const { group } = ctx.db.prisma
-  const tenantId = ctx.tenant
+  const ofOwner = owner && { organizationId: owner === 'tenant' ? null : { not: null } }
+  const isListed = { tenantId: ctx.tenant, ...where, ...(ofOwner && { AND: ofOwner }) }
   return listInOrder(ctx, args, {
-    name: toGroupListName(ctx.tenant),
+    name: toGroupListName(ctx.tenant, filter),
     column: 'id',
-    read: (page) => group.findMany({ ...page, where: { tenantId, ...page.where } }),
-    countAll: () => group.count({ where: { tenantId } }),
+    read: (page) => group.findMany({ ...page, where: { ...isListed, ...page.where } }),
+    countAll: () => group.count({ where: isListed }),
   })
 }
 

@@ -6,9 +6,13 @@ import { createOrganization } from '../../src/organizations/organizations.ts'
 import { createApi } from '../../src/permissions/apis.ts'
 import { createAppRole } from '../../src/permissions/app-roles.ts'
 import { addGroupMembers, createGroup, updateGroup } from '../../src/permissions/groups.ts'
-import { setGroupAppRoles, setMembershipAppRoles } from '../../src/permissions/role-assignments.ts'
+import {
+  setGroupAppRoles,
+  setMembershipAppRoles,
+  setUserAppRoles,
+} from '../../src/permissions/role-assignments.ts'
 import { createUser } from '../../src/users/users.ts'
-import { newTenant } from '../support/actors.ts'
+import { newTenant, tokenFor } from '../support/actors.ts'
 import { test as base } from '../support/tenant-per-test.ts'
 
 const SHOP = 'urn:shop'
@@ -82,6 +86,57 @@ describe('a group', () => {
     expect(await permissionsIn(null)).toEqual(['read', 'write'])
     await setGroupAppRoles(ctx, middle.id, { appRoleIds: [remove.id] })
     expect(await permissionsIn(null)).toEqual(['delete', 'read', 'write'])
+  })
+
+  test('is listed by owner, organization and parent, and among the holders of its role', async ({
+    app,
+    gql,
+    rest,
+    world: { ctx, read, acme, membership, user },
+  }) => {
+    const outer = await createGroup(ctx, { name: 'Outer' })
+    const inner = await createGroup(ctx, { name: 'Inner', parentId: outer.id })
+    const ofAcme = await createGroup(ctx, { name: 'Desk', organizationId: acme.id })
+    const list = async (filter: string) =>
+      (await rest('GET', `/groups?${filter}`)).body.groups.map(({ id }: { id: string }) => id)
+    expect(await list('owner=tenant')).toEqual([outer.id, inner.id])
+    expect(await list('owner=organization')).toEqual([ofAcme.id])
+    expect(await list(`organizationId=${acme.id}`)).toEqual([ofAcme.id])
+    expect(await list(`parentId=${outer.id}`)).toEqual([inner.id])
+    await setGroupAppRoles(ctx, ofAcme.id, { appRoleIds: [read.id] })
+    await setMembershipAppRoles(ctx, membership.id, { appRoleIds: [read.id] })
+    await setUserAppRoles(ctx, user.id, { appRoleIds: [read.id] })
+    const { body } = await gql(`{ appRole(id: "${read.id}") { holders(first: 10) {
+      totalSize nodes { holderId group { name parent { id } organization { slug } } user { name } client { id } organization { slug } }
+    } } }`)
+    const slug = { slug: 'acme' }
+    expect(body.data.appRole.holders).toEqual({
+      totalSize: 3,
+      nodes: [
+        {
+          holderId: ofAcme.id,
+          group: { name: 'Desk', parent: null, organization: slug },
+          user: null,
+          client: null,
+          organization: slug,
+        },
+        { holderId: membership.id, group: null, user: { name: 'Ada' }, client: null, organization: slug },
+        { holderId: user.id, group: null, user: { name: 'Ada' }, client: null, organization: null },
+      ],
+    })
+    // Who may read roles alone gets no names of people and organizations.
+    const token = await tokenFor(ctx.tenant, ['roles:read'])
+    const names = await app.gql(
+      ctx.tenant,
+      token,
+      `{ appRole(id: "${read.id}") { holders(first: 10) { nodes { user { name } organization { slug } } } } }`,
+    )
+    expect(names.body.data.appRole.holders.nodes).toEqual(
+      Array.from({ length: 3 }, () => ({ user: null, organization: null })),
+    )
+    const page = `/app-roles/${read.id}/holders?pageSize=2&page=1`
+    expect((await rest('GET', page)).body.holders).toMatchObject([{ holderId: user.id }])
+    expect((await rest('GET', '/app-roles/role_01k7r3m8wxe4gbr5v2c9t6hznq/holders')).status).toBe(404)
   })
 
   test('is nested three deep at most, and never in itself', async ({ world: { ctx } }) => {

@@ -68,6 +68,7 @@ describe('a query', () => {
       const target = path
         .replace('{userId}', person.id)
         .replace('{organizationId}', 'organization_01m7xeb1sbendby702xerkqv3p')
+        .replace('{appRoleId}', 'role_01m7xeb1sbendby702xerkqv3p')
         .replace('{groupId}', 'group_01m7xeb1sbendby702xerkqv3p')
         .replace('{bulkJobId}', 'bulkjob_01m7xeb1sbendby702xerkqv3p')
       // The unknown parameter keeps the operation from being executed.

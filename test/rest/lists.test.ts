@@ -1,6 +1,7 @@
 import { describe, expect } from 'vitest'
 import { bulkUpdateUsers } from '../../src/bulk/bulk-jobs.ts'
 import { createOrganization } from '../../src/organizations/organizations.ts'
+import { createAppRole } from '../../src/permissions/app-roles.ts'
 import { createGroup } from '../../src/permissions/groups.ts'
 import type { RestRoute } from '../../src/rest/route.ts'
 import { restRoutes } from '../../src/server/rest-routes.ts'
@@ -152,7 +153,9 @@ describe('every list', () => {
         ? await createOrganization(ctx, { name: 'Acme', slug: `lists-${path.split('/').at(-1)}` })
         : null
       const group = path.includes(':groupId') ? await createGroup(ctx, { name: 'Lists' }) : null
+      const role = path.includes(':appRoleId') ? await createAppRole(ctx, { name: 'lists' }) : null
       const target = path
+        .replace(':appRoleId', role?.id ?? '')
         .replace(':userId', id)
         .replace(':bulkJobId', job?.id ?? '')
         .replace(':organizationId', organization?.id ?? '')

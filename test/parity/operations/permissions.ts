@@ -139,6 +139,17 @@ export const PERMISSION_OPERATIONS: Record<string, Call[]> = {
     rest: (): Rest => ['GET', `/app-roles?${toParameters(page)}`],
     gql: (): Gql => appRoles(page),
   })),
+  listAppRoleHolders: [
+    {
+      title: 'present',
+      rest: ({ appRoleId }): Rest => ['GET', `/app-roles/${appRoleId}/holders`],
+      gql: ({ appRoleId }): Gql => ({
+        query: `query($id: ID!) { appRole(id: $id) { result: holders { ${PAGE} nodes ${select('AppRoleHolding')} } } }`,
+        variables: { id: appRoleId },
+        read: ({ appRole: role }) => readPage('holders')({ result: { ...role.result, page: 0 } }),
+      }),
+    },
+  ],
   getAppRole: ['unknown', 'present'].map((which) => ({
     title: which,
     rest: ({ appRoleId }): Rest => ['GET', `/app-roles/${toRoleId(which, appRoleId)}`],
