@@ -33,9 +33,12 @@ const users = createRoute({
 const user = createRoute({
   getParentRoute: () => root,
   path: '/users/$userId',
-  validateSearch: (search: Record<string, unknown>): { tab?: string; only?: string } => ({
+  validateSearch: (
+    search: Record<string, unknown>,
+  ): { tab?: string; only?: string; organization?: string } => ({
     tab: readText(search, 'tab'),
     only: readText(search, 'only'),
+    organization: readText(search, 'organization'),
   }),
   component: lazyRouteComponent(() => import('./screens/users/user-screen.tsx'), 'UserScreen'),
 })
@@ -90,6 +93,45 @@ const roles = createRoute({
   getParentRoute: () => root,
   path: '/roles',
   component: lazyRouteComponent(() => import('./screens/roles/roles-screen.tsx'), 'RolesScreen'),
+})
+
+const apis = createRoute({
+  getParentRoute: () => root,
+  path: '/apis',
+  component: lazyRouteComponent(() => import('./screens/permissions/apis-screen.tsx'), 'ApisScreen'),
+})
+
+const apiDetails = createRoute({
+  getParentRoute: () => root,
+  path: '/apis/$apiId',
+  component: lazyRouteComponent(
+    () => import('./screens/permissions/api-details-screen.tsx'),
+    'ApiDetailsScreen',
+  ),
+})
+
+const appRoles = createRoute({
+  getParentRoute: () => root,
+  path: '/app-roles',
+  component: lazyRouteComponent(() => import('./screens/permissions/app-roles-screen.tsx'), 'AppRolesScreen'),
+})
+
+const appRole = createRoute({
+  getParentRoute: () => root,
+  path: '/app-roles/$appRoleId',
+  component: lazyRouteComponent(() => import('./screens/permissions/app-role-screen.tsx'), 'AppRoleScreen'),
+})
+
+const groups = createRoute({
+  getParentRoute: () => root,
+  path: '/groups',
+  component: lazyRouteComponent(() => import('./screens/permissions/groups-screen.tsx'), 'GroupsScreen'),
+})
+
+const group = createRoute({
+  getParentRoute: () => root,
+  path: '/groups/$groupId',
+  component: lazyRouteComponent(() => import('./screens/permissions/group-screen.tsx'), 'GroupScreen'),
 })
 
 const sessions = createRoute({
@@ -216,6 +258,12 @@ export const router = createRouter({
     organizations,
     organization,
     roles,
+    apis,
+    apiDetails,
+    appRoles,
+    appRole,
+    groups,
+    group,
     applications,
     newApplication,
     application,

@@ -1,5 +1,5 @@
 import { Link, type LinkProps, Outlet, useNavigate } from '@tanstack/react-router'
-import { lazy, Suspense, useEffect, useState } from 'react'
+import { Fragment, lazy, Suspense, useEffect, useState } from 'react'
 import { graphql, useLazyLoadQuery } from 'react-relay/hooks'
 import { signOut } from '../auth/sign-in.ts'
 import { deployment } from '../config.ts'
@@ -13,6 +13,8 @@ import { CopyScreen } from './copy-screen.tsx'
 import { applyTheme, getTheme, type Theme } from './theme.ts'
 import { type Scope, ViewerScopes } from './viewer-scopes.ts'
 
+type Area = { to: NonNullable<LinkProps['to']>; label: string; scope: Scope | null; group?: string }
+
 /** The areas of the console, with the scope that their first list needs. */
 const AREAS = [
   { to: '/', label: t('Start'), scope: null },
@@ -24,6 +26,9 @@ const AREAS = [
   { to: '/log', label: t('Log'), scope: 'events:read' },
   { to: '/explain', label: t('Explain'), scope: 'users:read' },
   { to: '/roles', label: t('Roles'), scope: 'users:read' },
+  { to: '/apis', label: t('APIs'), scope: 'roles:read', group: t('Permissions') },
+  { to: '/app-roles', label: t('Roles at APIs'), scope: 'roles:read', group: t('Permissions') },
+  { to: '/groups', label: t('Groups'), scope: 'roles:read', group: t('Permissions') },
   { to: '/sign-in', label: t('Sign-in'), scope: 'tenant:read' },
   { to: '/providers', label: t('Providers'), scope: 'idps:read' },
   { to: '/brand', label: t('Texts and brand'), scope: 'tenant:read' },
@@ -32,7 +37,7 @@ const AREAS = [
   { to: '/api-keys', label: t('API keys'), scope: 'api_keys:read' },
   { to: '/tenants', label: t('Tenants'), scope: 'tenants:read' },
   { to: '/api', label: 'API', scope: null },
-] as const satisfies readonly { to: NonNullable<LinkProps['to']>; label: string; scope: Scope | null }[]
+] as const satisfies readonly Area[]
 
 const loadBox = () => import('./box.tsx').then(({ Box }) => ({ default: Box }))
 const Box = lazy(loadBox)
@@ -130,7 +135,7 @@ function Frame() {
     {},
   )
   const scopes = new Set(viewer?.scopes)
-  const permitted = AREAS.filter(({ scope }) => scope === null || scopes.has(scope))
+  const permitted: readonly Area[] = AREAS.filter(({ scope }) => scope === null || scopes.has(scope))
   const user = viewer?.user
   const navigate = useNavigate()
   const { opened, setOpened } = useKeys()
@@ -167,12 +172,15 @@ function Frame() {
             {t('Find anything')} <kbd>Ctrl K</kbd>
           </button>
           <ul>
-            {permitted.map(({ to, label }) => (
-              <li key={to}>
-                <Link to={to} activeOptions={{ exact: to === '/' }}>
-                  {label}
-                </Link>
-              </li>
+            {permitted.map(({ to, label, group }, index) => (
+              <Fragment key={to}>
+                {group && group !== permitted[index - 1]?.group && <li className="areas">{group}</li>}
+                <li className={group && 'grouped'}>
+                  <Link to={to} activeOptions={{ exact: to === '/' }}>
+                    {label}
+                  </Link>
+                </li>
+              </Fragment>
             ))}
           </ul>
           <div className="person">

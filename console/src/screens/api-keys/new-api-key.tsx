@@ -28,13 +28,16 @@ const readLines = (form: FormData, name: string): string[] =>
     .split(/[\s,]+/)
     .filter(Boolean)
 
-/** Creates an API key of a user, or of the tenant, with scopes that the viewer has. */
+/** Creates an API key of a user, of an organization, or of the tenant, with scopes that the viewer has. */
 export function NewApiKeyDialog({
   userId,
+  organizationId = null,
   onCreated,
   onClose,
 }: {
   userId: string | null
+  /** A key of an organization has no scopes. */
+  organizationId?: string | null
   onCreated: () => void
   onClose: () => void
 }) {
@@ -57,6 +60,7 @@ export function NewApiKeyDialog({
     const days = readText(form, 'expiresInSeconds')
     const input = {
       userId,
+      organizationId,
       name: readText(form, 'name'),
       scopes,
       resources: readLines(form, 'resources'),
@@ -77,23 +81,29 @@ export function NewApiKeyDialog({
           <Field label={t('Name')} name="name" hint={t('What the key is for.')} problem={create.problem}>
             {(props) => <input {...props} maxLength={200} autoComplete="off" />}
           </Field>
-          <fieldset className="plain choices">
-            <legend>{t('Scopes of the management API')}</legend>
-            {[...held].sort().map((scope) => (
-              <CheckField
-                key={scope}
-                label={scope}
-                checked={scopes.includes(scope)}
-                onChange={(isOn) =>
-                  setScopes(isOn ? [...scopes, scope] : scopes.filter((other) => other !== scope))
-                }
-              />
-            ))}
-          </fieldset>
+          {organizationId === null && (
+            <fieldset className="plain choices">
+              <legend>{t('Scopes of the management API')}</legend>
+              {[...held].sort().map((scope) => (
+                <CheckField
+                  key={scope}
+                  label={scope}
+                  checked={scopes.includes(scope)}
+                  onChange={(isOn) =>
+                    setScopes(isOn ? [...scopes, scope] : scopes.filter((other) => other !== scope))
+                  }
+                />
+              ))}
+            </fieldset>
+          )}
           <Field
             label={t('Other APIs')}
             name="resources"
-            hint={t('Identifiers, one a line. A key is for them or for the management API.')}
+            hint={
+              organizationId === null
+                ? t('Identifiers, one a line. A key is for them or for the management API.')
+                : t('Identifiers, one a line: the APIs that the key is for.')
+            }
             problem={create.problem}
           >
             {(props) => <textarea {...props} rows={2} spellCheck={false} />}

@@ -16,12 +16,14 @@ import { LeavingGuard } from '../../parts/settings-form.tsx'
 import { Time } from '../../parts/time.tsx'
 import { useMay } from '../../shell/viewer-scopes.ts'
 import { EventList } from '../log/event-list.tsx'
+import { HeldRoles } from '../permissions/held-roles.tsx'
 import { ApplicationSecrets } from './application-secrets.tsx'
 import { ApplicationSessions } from './application-sessions.tsx'
 import './applications.css'
 import '../../parts/tabs.css'
 import { t } from '../../words/words.ts'
 import { ApplicationSettings, type ClientForm, KindChange } from './application-settings.tsx'
+import { ClaimMappings } from './claim-mappings.tsx'
 import {
   describeAppType,
   describeRegistration,
@@ -73,6 +75,11 @@ function Application({ clientId }: { clientId: string }) {
           registeredBy
           createdAt
           updatedAt
+          appRoles {
+            id
+            name
+          }
+          ...claimMappings_client
           ...applicationSettings_client
           ...rejections_client
           ...tryIt_client
@@ -102,7 +109,13 @@ function Application({ clientId }: { clientId: string }) {
       subscription applicationScreenSubscription($clientId: ID, $after: String) {
         events(
           subjectId: $clientId
-          types: [CLIENT_UPDATED, CLIENT_DELETED, AUTHORIZE_REFUSED, TOKEN_REFUSED]
+          types: [
+            CLIENT_UPDATED
+            CLIENT_DELETED
+            CLIENT_APP_ROLES_CHANGED
+            AUTHORIZE_REFUSED
+            TOKEN_REFUSED
+          ]
           after: $after
         ) {
           position
@@ -224,6 +237,27 @@ function Application({ clientId }: { clientId: string }) {
           content: <ApplicationSecrets clientId={client.id} name={client.name} />,
         },
       }),
+    ...(client.appType === 'MACHINE' &&
+      client.appRoles && {
+        roles: {
+          label: t('Roles at APIs'),
+          content: (
+            <section className="card">
+              <h2>{t('Roles at APIs')}</h2>
+              <p className="hint">{t('For the tokens that it gets on its own behalf.')}</p>
+              <HeldRoles
+                kind="client"
+                id={client.id}
+                name={client.name}
+                holder="CLIENT"
+                held={client.appRoles}
+                onChange={refresh}
+              />
+            </section>
+          ),
+        },
+      }),
+    claims: { label: t('Claims'), content: <ClaimMappings client={client} /> },
     sessions: {
       label: t('Sessions'),
       content: (

@@ -11,6 +11,7 @@ export const useUpdateClient = () =>
           client {
             ...applicationSettings_client @relay(mask: false)
             ...rejections_client
+            ...claimMappings_client @relay(mask: false)
           }
         }
         ...result_problem @alias(as: "problem") @relay(mask: false)

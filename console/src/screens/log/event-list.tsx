@@ -1,4 +1,4 @@
-import { Link } from '@tanstack/react-router'
+import { Link, type LinkProps } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { graphql, useFragment } from 'react-relay/hooks'
 import type { eventList_event$data, eventList_event$key } from '../../generated/eventList_event.graphql.ts'
@@ -146,21 +146,19 @@ function EventItem({ event: key, about }: { event: eventList_event$key; about: s
   )
 }
 
+/** The screens of objects by the prefix of their ids. */
+const SCREENS: Readonly<Record<string, (id: string) => LinkProps>> = {
+  user: (userId) => ({ to: '/users/$userId', params: { userId } }),
+  organization: (organizationId) => ({ to: '/organizations/$organizationId', params: { organizationId } }),
+  api: (apiId) => ({ to: '/apis/$apiId', params: { apiId } }),
+  role: (appRoleId) => ({ to: '/app-roles/$appRoleId', params: { appRoleId } }),
+  group: (groupId) => ({ to: '/groups/$groupId', params: { groupId } }),
+}
+
 /** The object that an event is about, which leads to its screen or to its events. */
-const Subject = ({ id }: { id: string }) =>
-  id.startsWith('user_') ? (
-    <Link to="/users/$userId" params={{ userId: id }}>
-      {id}
-    </Link>
-  ) : id.startsWith('organization_') ? (
-    <Link to="/organizations/$organizationId" params={{ organizationId: id }}>
-      {id}
-    </Link>
-  ) : (
-    <Link to="/log" search={{ subject: id }}>
-      {id}
-    </Link>
-  )
+const Subject = ({ id }: { id: string }) => (
+  <Link {...(SCREENS[id.split('_')[0] ?? '']?.(id) ?? { to: '/log', search: { subject: id } })}>{id}</Link>
+)
 
 /** Events with what happened in words, who did it, and from where. The user that the list is `about` is not named. */
 export const EventList = ({

@@ -1,5 +1,5 @@
 import type { eventList_event$data } from '../../generated/eventList_event.graphql.ts'
-import { t } from '../../words/words.ts'
+import { t, tCount } from '../../words/words.ts'
 
 /** Why a sign-in failed, by `reason`. */
 const SIGN_IN_FAILURES: Record<string, string> = {
@@ -127,6 +127,20 @@ export function describeEvent({ typeName, detail, reason }: eventList_event$data
       return read('roles')
         ? t('Has the roles {roles} now', { roles: read('roles') })
         : t('Has no role any more')
+    case 'user.app_roles_changed':
+    case 'membership.app_roles_changed':
+    case 'group.app_roles_changed':
+    case 'client.app_roles_changed':
+      return [
+        read('added') && t('Got the roles at APIs {roles}', { roles: read('added') }),
+        read('removed') && t('Lost the roles at APIs {roles}', { roles: read('removed') }),
+      ]
+        .filter(Boolean)
+        .join(' · ')
+    case 'group.members_added':
+      return tCount(Number(detail?.users), '{count} member was added', '{count} members were added')
+    case 'group.members_removed':
+      return tCount(Number(detail?.users), '{count} member was removed', '{count} members were removed')
     case 'credential.enrolled':
       return t('{credential} was added', { credential: CREDENTIALS[read('type')] ?? t('A passkey') })
     case 'credential.revoked':

@@ -16,6 +16,7 @@ import { type Problem, toProblem } from '../../parts/result.ts'
 import { Time } from '../../parts/time.tsx'
 import { useMay } from '../../shell/viewer-scopes.ts'
 import { t } from '../../words/words.ts'
+import { MemberRoles } from './member-roles.tsx'
 
 /** How members joined. */
 const WAYS: Record<string, string> = {
@@ -53,6 +54,7 @@ export function OrganizationMembers({
               id
               userId
               joinedVia
+              ...memberRoles_membership
               createdAt
               user {
                 id
@@ -85,7 +87,8 @@ export function OrganizationMembers({
       {mayAdd && <AddMember organizationId={data.id} onAdded={onChange} />}
       {members.edges.length === 0 && <p className="empty">{t('Nobody is a member yet.')}</p>}
       <ul className="sessions">
-        {members.edges.map(({ node: { id, userId, user, joinedVia, createdAt } }) => {
+        {members.edges.map(({ node }) => {
+          const { id, userId, user, joinedVia, createdAt } = node
           const member = user?.name ?? user?.email ?? userId
           return (
             <li key={id}>
@@ -94,6 +97,7 @@ export function OrganizationMembers({
                   {member}
                 </Link>
                 <span>{WAYS[joinedVia] ?? joinedVia}</span>
+                <MemberRoles membership={node} onChange={onChange} />
               </div>
               <Time at={createdAt} />
               {mayWrite && (

@@ -14,6 +14,8 @@ import { Time } from '../../parts/time.tsx'
 import { useMay } from '../../shell/viewer-scopes.ts'
 import { t } from '../../words/words.ts'
 import { EventList } from '../log/event-list.tsx'
+import { OrganizationApiKeys } from './organization-api-keys.tsx'
+import { OrganizationGroups } from './organization-groups.tsx'
 import { OrganizationMembers } from './organization-members.tsx'
 
 const route = getRouteApi('/organizations/$organizationId')
@@ -39,6 +41,8 @@ export function OrganizationScreen() {
           createdAt
           ...organizationMembers_organization
         }
+        ...organizationGroups_query @arguments(organizationId: $organizationId)
+        ...organizationApiKeys_query @arguments(organizationId: $organizationId)
         recent: events(filter: { organizationId: $organizationId }, direction: DESC, first: 30) {
           edges {
             node {
@@ -133,6 +137,7 @@ export function OrganizationScreen() {
         </dl>
         <div>
           <OrganizationMembers organization={organization} mayWrite={mayWrite} onChange={refresh} />
+          <OrganizationGroups organizationId={organizationId} query={data} onChange={refresh} />
           {recent && (
             <section className="card">
               <h2>{t('What happened')}</h2>
@@ -141,6 +146,7 @@ export function OrganizationScreen() {
           )}
         </div>
       </div>
+      <OrganizationApiKeys organizationId={organizationId} query={data} onChange={refresh} />
     </section>
   )
 }

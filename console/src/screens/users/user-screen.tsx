@@ -19,6 +19,7 @@ import { useScreenQuery } from '../../parts/screen-query.ts'
 import { useLacks, useMay } from '../../shell/viewer-scopes.ts'
 import { t } from '../../words/words.ts'
 import { EventList } from '../log/event-list.tsx'
+import { UserPermissions } from '../permissions/user-permissions.tsx'
 import { LOCK_USER, UNLOCK_USER } from './user-actions.ts'
 import { UserApiKeys } from './user-api-keys.tsx'
 import { UserConsents } from './user-consents.tsx'
@@ -37,12 +38,13 @@ const TABS = {
   overview: t('Overview'),
   profile: t('Profile'),
   'sign-in': t('Sign-in'),
+  permissions: t('Permissions'),
   events: t('Events'),
 } as const
 type Tab = keyof typeof TABS
 const isTab = (text: string | undefined): text is Tab => text !== undefined && text in TABS
 
-/** One user in four tabs, each of which is one request. What happens to the user is shown at once. */
+/** One user in five tabs, each of which is one request. What happens to the user is shown at once. */
 export function UserScreen() {
   const { userId } = route.useParams()
   const search = route.useSearch()
@@ -55,6 +57,8 @@ export function UserScreen() {
         $overview: Boolean!
         $profile: Boolean!
         $signIn: Boolean!
+        $permissions: Boolean!
+        $organizationId: ID
         $events: Boolean!
         $types: [EventType!]
         $first: Int
@@ -83,6 +87,9 @@ export function UserScreen() {
             ...userLinks_user
             ...userConsents_user
             ...userLimits_user
+          }
+          ... @include(if: $permissions) @alias(as: "permitted") {
+            ...userPermissions_user @arguments(organizationId: $organizationId)
           }
         }
         roles {
@@ -115,6 +122,8 @@ export function UserScreen() {
       overview: tab === 'overview',
       profile: tab === 'profile',
       signIn: tab === 'sign-in',
+      permissions: tab === 'permissions',
+      organizationId: search.organization,
       events: tab === 'events',
       types: isAttempts ? SIGN_IN_EVENTS : null,
       first: PAGE_SIZE,
@@ -178,6 +187,14 @@ export function UserScreen() {
           {keys && <UserApiKeys userId={userId} query={keys} onChange={refresh} />}
           <UserConsents user={user.signIn} mayChange={mayChange} onChange={refresh} />
         </div>
+      )}
+      {user.permitted && (
+        <UserPermissions
+          user={user.permitted}
+          organizationId={search.organization}
+          after={after}
+          onChange={refresh}
+        />
       )}
       {log && (
         <UserEvents
