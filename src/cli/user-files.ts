@@ -5,17 +5,12 @@ import type { Ctx } from '../context/context.ts'
 import { InvalidInput } from '../core/errors.ts'
 import { listUsers } from '../users/list/user-list.ts'
 import { readHashConfig } from '../users/sources/firebase.ts'
+import { readOrganizations } from '../users/sources/keycloak.ts'
 import { convertExport, SOURCE_NAMES } from '../users/transfer/convert-export.ts'
 import { exportUsers } from '../users/transfer/export.ts'
 import { importUsers } from '../users/transfer/import.ts'
-import { importUsersFromCsv } from '../users/transfer/import-csv.ts'
-import {
-  createTenantCtx,
-  defineDatabaseCommand,
-  splitWords,
-  TENANT_ARG,
-  withoutUndefined,
-} from './command.ts'
+import { decodeChunks, importUsersFromCsv } from '../users/transfer/import-csv.ts'
+import { createTenantCtx, defineDatabaseCommand, TENANT_ARG, withoutUndefined } from './command.ts'
 import { createFileError } from './file-errors.ts'
 import { createImportTally, formatCount } from './import-tally.ts'
 import { startProgress } from './progress.ts'
@@ -74,6 +69,18 @@ export const importCommand = defineDatabaseCommand({
       type: 'string',
       description: 'Of another system: identity provider here of each one there, as google-oauth2=google',
     },
+    roles: {
+      type: 'string',
+      description: 'Of another system: role here of each one there, as Editors=editor; none leaves it behind',
+    },
+    'rp-id': {
+      type: 'string',
+      description: 'Of Keycloak: RP ID of its passkeys, which come along if it is that of this deployment',
+    },
+    organizations: {
+      type: 'string',
+      description: 'Of Keycloak: file of the realm, whose organizations and members come along',
+    },
     charset: { type: 'string', description: 'Of a CSV file: utf-8 (the default) or windows-1252' },
     'dry-run': { type: 'boolean', description: 'Write nothing, and report what the import would do' },
     results: { type: 'string', description: 'File for the result of each line, as NDJSON' },
@@ -103,13 +110,16 @@ type ImportArgs = {
   from?: string
   'hash-config'?: string
   providers?: string
+  roles?: string
+  'rp-id'?: string
+  organizations?: string
   'dry-run'?: boolean
   json?: boolean
 }
 
 /** The lines of the export of another system. Throws InvalidInput. */
 async function convertFile(
-  { from = '', 'hash-config': path, providers }: ImportArgs,
+  { from = '', 'hash-config': path, 'rp-id': rpId, ...args }: ImportArgs,
   chunks: AsyncIterable<Uint8Array>,
   isCsv: boolean,
 ): Promise<AsyncIterable<Uint8Array>> {
@@ -121,13 +131,27 @@ async function convertFile(
       : await readFile(path, 'utf8').catch((error: unknown) => {
           throw createFileError('hash-config', error, 'read')
         })
-  const pairs = (splitWords(providers) ?? []).map((pair) => pair.split('=') as [string, string])
-  if (pairs.some((pair) => pair.length !== 2))
-    throw new InvalidInput([
-      { field: 'providers', description: 'must be pairs such as google-oauth2=google' },
-    ])
+  const readPairs = (option: 'providers' | 'roles', example: string): Record<string, string> => {
+    const pairs = (args[option] ?? '')
+      .split(',')
+      .flatMap((pair) => (pair.trim() ? [pair.trim().split('=')] : []))
+    if (pairs.some((pair) => pair.length !== 2))
+      throw new InvalidInput([{ field: option, description: `must be pairs such as ${example}` }])
+    return Object.fromEntries(pairs)
+  }
+  const providers = readPairs('providers', 'google-oauth2=google')
+  const roles = readPairs('roles', 'Editors=editor')
+  const realm =
+    args.organizations === undefined ? null : await openFile('organizations', args.organizations, 'r')
+  const organizations = realm
+    ? await readOrganizations(decodeChunks(realm.createReadStream(), 'utf-8'))
+    : new Map<string, object[]>()
   const hash = text === null ? null : readHashConfig(text)
-  return convertExport(chunks, { from, isCsv, config: { hash, providers: Object.fromEntries(pairs) } })
+  return convertExport(chunks, {
+    from,
+    isCsv,
+    config: { hash, providers, roles, rpId: rpId ?? null, organizations },
+  })
 }
 
 /** Imports the users of a file, or of standard input, and writes the result of each line to `results`. */

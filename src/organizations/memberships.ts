@@ -26,37 +26,41 @@ export type MembershipOfUser = Membership & { user?: { name: string | null; emai
 const WITH_USER = { user: { select: { name: true, email: true } } } as const
 
 /**
- * Makes a user a member inside the caller's transaction, with the event. The user and the organization cannot be deleted
- * meanwhile. Returns null for a member.
+ * Makes users members inside the caller's transaction, with an event for each. The users and the organizations cannot be
+ * deleted meanwhile. Returns the memberships that did not exist.
  */
-export async function addMember(
+export async function addMembers(
   tx: Db,
   ctx: Ctx,
-  { organizationId, userId, joinedVia, addedBy = null, isAdministrator = false }: NewMembership,
-): Promise<MembershipOfUser | null> {
-  const [membership] = await tx.prisma.membership.createManyAndReturn({
-    data: {
+  members: readonly NewMembership[],
+): Promise<MembershipOfUser[]> {
+  const added = await tx.prisma.membership.createManyAndReturn({
+    data: members.map(({ isAdministrator = false, ...member }) => ({
+      ...member,
+      isAdministrator,
       tenantId: ctx.tenant,
       id: newId('membership'),
-      organizationId,
-      userId,
-      joinedVia,
-      addedBy,
-      isAdministrator,
-    },
+    })),
     skipDuplicates: true,
     include: WITH_USER,
   })
-  if (!membership) return null
-  await recordEvents(tx, ctx, [
-    createEvent(
-      'membership.created',
-      { userId, organizationId, membershipId: membership.id },
-      { joinedVia, ...(isAdministrator && { isAdministrator }) },
+  await recordEvents(
+    tx,
+    ctx,
+    added.map(({ userId, organizationId, id, joinedVia, isAdministrator }) =>
+      createEvent(
+        'membership.created',
+        { userId, organizationId, membershipId: id },
+        { joinedVia: joinedVia as JoinWay, ...(isAdministrator && { isAdministrator }) },
+      ),
     ),
-  ])
-  return membership
+  )
+  return added
 }
+
+/** Makes one user a member. Returns null for a member. */
+export const addMember = async (tx: Db, ctx: Ctx, member: NewMembership): Promise<MembershipOfUser | null> =>
+  (await addMembers(tx, ctx, [member]))[0] ?? null
 
 /** The user, client or API key of the tenant that calls, as memberships and invitations have it. */
 export function getCallerId({ actor }: Ctx): string | null {

@@ -10,7 +10,7 @@ import { tokenName } from './apis.fields.ts'
 /** Permissions of a role. */
 const MAX_PERMISSIONS = 1000
 /** Roles that a user, a client or a group holds. */
-const MAX_HELD = 100
+export const MAX_HELD = 100
 
 const HOLDER = defineEnum('AppRoleHolder', 'Who may hold a role.', {
   user: 'Users, in the whole tenant.',

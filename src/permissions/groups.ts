@@ -200,7 +200,7 @@ async function requireUsers(tx: Tx, { organizationId }: Group, userIds: readonly
 }
 
 /** Throws Conflict when one of the users is in too many groups. */
-async function requireFewGroups({ prisma, tenant: tenantId }: Tx, userIds: string[]): Promise<void> {
+export async function requireFewGroups({ prisma, tenant: tenantId }: Tx, userIds: string[]): Promise<void> {
   const counts = await prisma.groupMember.groupBy({
     by: ['userId'],
     where: { tenantId, userId: { in: userIds } },

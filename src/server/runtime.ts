@@ -6,17 +6,25 @@ import { env } from '../core/env.ts'
 import { log } from '../core/log.ts'
 import { SYSTEM_TENANT } from '../core/scopes.ts'
 import { StartError } from '../core/start-error.ts'
+import { importPasskeys, readPasskeys } from '../credentials/passkeys/import-passkeys.ts'
 import { importTotp } from '../credentials/second-factors/import-totp.ts'
 import { checkDatabase, closeDatabase, isDatabaseStuck, openDatabase } from '../database/connections.ts'
 import { awaitDeliveries } from '../delivery/background.ts'
 import { renderMail } from '../delivery/mail.pages.tsx'
 import { setMailRenderer } from '../delivery/mail.ts'
 import { importLinks } from '../idps/idp-links.ts'
+import { importMemberships, readMemberships } from '../organizations/import-memberships.ts'
+import { importGroups, readGroupNames } from '../permissions/import-groups.ts'
+import { importUserAppRoles, readUserRoleNames } from '../permissions/import-roles.ts'
 import { registerLinePart } from '../users/transfer/line-parts.ts'
 import { type SentSchema, sendSchema } from './schema.ts'
 
-registerLinePart('totpKey', importTotp)
-registerLinePart('identities', importLinks)
+registerLinePart('totpKey', { write: importTotp })
+registerLinePart('identities', { write: importLinks })
+registerLinePart('passkeys', { write: importPasskeys, read: readPasskeys })
+registerLinePart('appRoles', { write: importUserAppRoles, read: readUserRoleNames })
+registerLinePart('groups', { write: importGroups, read: readGroupNames })
+registerLinePart('organizations', { write: importMemberships, read: readMemberships })
 
 /**
  * Opens the database when its migrations have been applied, and the bus. `schema` has them if they were sent before. Throws

@@ -1,8 +1,10 @@
 import { describe, expect } from 'vitest'
 import { matchOldPassword } from '../../src/old-passwords/old-passwords.ts'
 import { readHashConfig } from '../../src/users/sources/firebase.ts'
+import { readOrganizations } from '../../src/users/sources/keycloak.ts'
 import { convertExport } from '../../src/users/transfer/convert-export.ts'
 import { importUsers } from '../../src/users/transfer/import.ts'
+import { decodeChunks } from '../../src/users/transfer/import-csv.ts'
 import { getUserByEmail } from '../../src/users/users.ts'
 import { startMigration } from '../support/sign-in-methods.ts'
 import { test } from '../support/tenant-per-test.ts'
@@ -50,6 +52,23 @@ const keycloakUser = (n: number) => ({
       secretData: JSON.stringify(KEYCLOAK_SECRET),
       credentialData: JSON.stringify(KEYCLOAK_DATA),
     },
+    ...(n === 1
+      ? [
+          {
+            id: 'w',
+            type: 'webauthn-passwordless',
+            secretData: '{}',
+            credentialData: JSON.stringify({
+              aaguid: '00000000-0000-0000-0000-000000000000',
+              credentialId: 'AQI/',
+              counter: 3,
+              credentialPublicKey: 'pQECAyYg',
+              attestationStatementFormat: 'none',
+              transports: ['internal'],
+            }),
+          },
+        ]
+      : []),
     ...(n === 3
       ? [
           {
@@ -68,8 +87,9 @@ const keycloakUser = (n: number) => ({
       : []),
   ],
   ...(n === 3 && { federatedIdentities: [{ identityProvider: 'google', userId: '117', userName: 'ada' }] }),
-  realmRoles: ['offline_access'],
-  groups: [],
+  realmRoles: ['offline_access', 'default-roles-acme', ...(n === 1 ? ['Editors', 'internal', 'reader'] : [])],
+  clientRoles: { account: ['manage-account'], ...(n === 1 && { shop: ['buyer'] }) },
+  groups: n === 1 ? ['/Staff/Order desk'] : [],
 })
 const KEYCLOAK_EXPORT = JSON.stringify(
   {
@@ -78,6 +98,16 @@ const KEYCLOAK_EXPORT = JSON.stringify(
     roles: { realm: [{ name: 'users' }] },
     users: [1, 2, 3].map(keycloakUser),
     clients: [{ clientId: 'users' }],
+    organizations: [
+      {
+        id: 'o-1',
+        name: 'Acme {Inc.}',
+        alias: 'Acme',
+        enabled: true,
+        domains: [{ name: 'acme.example', verified: true }],
+        members: [{ id: 'x', username: 'person1', membershipType: 'MANAGED' }],
+      },
+    ],
   },
   null,
   2,
@@ -95,6 +125,12 @@ const convert = async (
     config: {
       hash: config ? readHashConfig(config) : null,
       providers: { google: 'google', 'google.com': 'google', 'google-oauth2': 'google' },
+      roles: { Editors: 'editor', internal: '' },
+      rpId: 'id.example.com',
+      organizations:
+        from === 'keycloak'
+          ? await readOrganizations(decodeChunks(toChunks(text, 9), 'utf-8'))
+          : new Map<string, object[]>(),
     },
   }
   for await (const line of convertExport(toChunks(text, 7), options))
@@ -123,7 +159,7 @@ const EXPORTS: [
           { provider: 'auth0', user_id: '5f', connection: 'Users', isSocial: false },
           { provider: 'google-oauth2', user_id: '117', connection: 'google-oauth2', isSocial: true },
         ],
-        app_metadata: {},
+        app_metadata: { authorization: { roles: ['Editors'], groups: ['Staff'], permissions: [] } },
         blocked: true,
       },
       {
@@ -145,7 +181,10 @@ const EXPORTS: [
         picture: 'https://s.gravatar.com/a.png',
         locked: true,
         userMetadata: { hobby: 'chess' },
+        appMetadata: { authorization: { roles: ['Editors'], groups: ['Staff'], permissions: [] } },
         identities: [{ idpId: 'google', externalId: '117' }],
+        appRoles: ['editor'],
+        groups: ['Staff'],
       },
       { externalId: 'auth0|5f', email: 'ada@example.com', emailVerified: true, proof: bcryptProof },
     ],
@@ -163,6 +202,21 @@ const EXPORTS: [
       preferredUsername: `person${n}`,
       ...(n === 2 && { locked: true }),
       appMetadata: { department: ['math'] },
+      ...(n === 1 && {
+        passkeys: [
+          {
+            id: 'AQI/',
+            publicKey: 'pQECAyYg',
+            userHandle: Buffer.from('b0c7a3f2-0000-4000-8000-000000000001').toString('base64url'),
+            rpId: 'id.example.com',
+            signCount: 3,
+            transports: ['internal'],
+          },
+        ],
+        appRoles: ['editor', 'reader', 'shop:buyer'],
+        groups: ['Staff/Order desk'],
+        organizations: [{ slug: 'acme', externalId: 'o-1', name: 'Acme {Inc.}' }],
+      }),
       // The key of RFC 6238.
       ...(n === 3 && {
         totpKey: 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ',
@@ -322,6 +376,8 @@ const EXPORTS: [
   ],
 ]
 
+const LEFT_BEHIND = { Editors: '', internal: '', reader: '', 'shop:buyer': '' }
+
 describe('an export of another system', () => {
   test.for(EXPORTS)('of %s becomes the lines of an import', async ([from, text, expected, options]) => {
     expect(await convert(from, text, options)).toEqual(expected)
@@ -336,7 +392,7 @@ describe('an export of another system', () => {
           convertExport(toChunks(KEYCLOAK_EXPORT), {
             from: 'keycloak',
             isCsv: false,
-            config: { hash: null, providers: {} },
+            config: { hash: null, providers: {}, roles: LEFT_BEHIND, rpId: null, organizations: new Map() },
           }),
           options,
         ),

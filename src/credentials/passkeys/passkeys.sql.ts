@@ -2,7 +2,7 @@ import type { Db } from '../../database/handle.ts'
 import { type RowOf, statement, typed, type ValuesOf } from '../../database/statement.ts'
 
 /** The columns of a stored passkey `c` and its user `u`. */
-export const PASSKEY_COLUMNS = `c."id", c."userId", c."publicKey", c."signCount", c."backupEligible", u."locked"`
+export const PASSKEY_COLUMNS = `c."id", c."userId", c."publicKey", c."signCount", c."backupEligible", c."userHandle", u."locked"`
 
 /** The columns as a statement returns them. */
 export const PASSKEY_RETURNS = {
@@ -11,6 +11,7 @@ export const PASSKEY_RETURNS = {
   publicKey: 'text?',
   signCount: typed<string>('bigint'),
   backupEligible: 'boolean?',
+  userHandle: 'text?',
   locked: 'boolean',
 } as const
 

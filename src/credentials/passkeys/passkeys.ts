@@ -124,9 +124,19 @@ export const selectPasskeyAmr = (isBackupEligible: boolean): string[] => [
   'mfa',
 ]
 
-const isExpectedHandle = (tenant: string, userId: string, handle: string | null | undefined): boolean =>
+/** An imported passkey keeps the user handle that it was created with. */
+const isExpectedHandle = (
+  tenant: string,
+  { userId, userHandle }: StoredPasskey,
+  handle: string | null | undefined,
+): boolean =>
   !handle ||
-  equalsConstantTime(Buffer.from(handle, 'base64url'), Buffer.from(deriveUserHandle(tenant, userId)))
+  equalsConstantTime(
+    Buffer.from(handle, 'base64url'),
+    userHandle === null
+      ? Buffer.from(deriveUserHandle(tenant, userId))
+      : Buffer.from(userHandle, 'base64url'),
+  )
 
 /**
  * Verifies an authentication response (WebAuthn Level 3, section 7.2) to a challenge. `stored` is the passkey that
@@ -142,7 +152,7 @@ export async function verifyPasskey(
   const { id, userId } = stored
   const info = await verifyAssertion(assertion, stored, challenge)
   const backupEligible = info.credentialDeviceType === 'multiDevice'
-  if (!isExpectedHandle(tenant, userId, assertion.response.userHandle))
+  if (!isExpectedHandle(tenant, stored, assertion.response.userHandle))
     throw new RejectedPasskey('rejected', { userId })
   // Section 6.1.3: a credential is eligible from its creation or never.
   if (stored.backupEligible !== null && stored.backupEligible !== backupEligible)

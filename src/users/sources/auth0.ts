@@ -4,12 +4,14 @@ import {
   readEmail,
   readFlag,
   readList,
+  readNames,
   readObject,
   readPhoneNumber,
   readText,
   readUrl,
   type Source,
   toIdentity,
+  toRoles,
 } from './source.ts'
 
 /**
@@ -19,6 +21,8 @@ import {
 export const AUTH0: Source = {
   toLine: (record, config) => {
     const hash = readBcrypt(record.passwordHash ?? record.password_hash)
+    // As the Authorization Extension stores them.
+    const authorization = readObject(readObject(record.app_metadata).authorization)
     const oid = readText(readObject(record._id).$oid) ?? readText(record._id)
     return omitEmpty({
       externalId: readText(record.user_id) ?? (oid && `auth0|${oid}`),
@@ -36,6 +40,8 @@ export const AUTH0: Source = {
       identities: readList(record.identities).flatMap(({ provider, user_id: subject }) =>
         toIdentity(config, provider, subject),
       ),
+      appRoles: toRoles(config, authorization.roles),
+      groups: readNames(authorization.groups),
       proof: hash,
     })
   },

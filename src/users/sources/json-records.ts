@@ -17,6 +17,7 @@ const CLOSING = ['}', ']']
 export async function* readJsonRecords(
   texts: AsyncIterable<string>,
   member: string | undefined,
+  maxChars = MAX_RECORD_CHARS,
 ): AsyncGenerator<unknown> {
   /** What is open, outermost first. */
   const open: string[] = []
@@ -56,8 +57,8 @@ export async function* readJsonRecords(
           record = null
         }
       }
-      if (record !== null && record.length > MAX_RECORD_CHARS)
-        throw reject(`has a record of more than ${MAX_RECORD_CHARS} characters`)
+      if (record !== null && record.length > maxChars)
+        throw reject(`has a record of more than ${maxChars} characters`)
     }
   if (open.length > 0) throw reject('is not complete JSON')
 }

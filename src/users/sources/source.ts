@@ -10,6 +10,12 @@ export type SourceConfig = {
   hash: HashConfig | null
   /** The identity provider here of each one there; identities at others stay behind. */
   providers: Readonly<Record<string, string>>
+  /** The role here of each one there, where the names differ; an empty name leaves a role behind. */
+  roles: Readonly<Record<string, string>>
+  /** The RP ID of the passkeys there; without it, they stay behind. */
+  rpId: string | null
+  /** The organizations of users by their user names, for Keycloak. */
+  organizations: ReadonlyMap<string, object[]>
 }
 
 /** A system that users come from. */
@@ -75,6 +81,14 @@ export function toIdentity({ providers }: SourceConfig, provider: unknown, subje
   const externalId = readText(typeof subject === 'number' ? String(subject) : subject)
   return idpId && externalId ? [{ idpId, externalId }] : []
 }
+
+/** The names of roles here, once each. */
+export const toRoles = ({ roles }: SourceConfig, names: unknown): string[] => [
+  ...new Set(readNames(names).flatMap((name) => (Object.hasOwn(roles, name) ? roles[name] : name) || [])),
+]
+
+export const readNames = (list: unknown): string[] =>
+  Array.isArray(list) ? list.flatMap((name) => readText(name) ?? []) : []
 
 /** The hash of a crypt text of bcrypt; undefined for any other value. */
 export const readBcrypt = (value: unknown): object | undefined =>

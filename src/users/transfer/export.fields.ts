@@ -2,6 +2,9 @@ import * as z from 'zod'
 import { readIdPrefix } from '../../core/crypto.ts'
 import { createIdPattern } from '../../schema/response-shapes.ts'
 import { UserShape } from '../users.fields.ts'
+import { LINE_PARTS } from './line-parts.fields.ts'
+
+const { totpKey: _, identities: __, ...EXPORTED_PARTS } = LINE_PARTS
 
 export const ExportOptions = z.strictObject({
   afterId: z
@@ -21,4 +24,5 @@ export const ExportedUser = UserShape.extend({
     description: 'Identifier of the user in the system that they were imported from.',
     example: 'crm-10815',
   }),
+  ...EXPORTED_PARTS,
 }).meta({ id: 'ExportedUser', model: 'User' })

@@ -5,7 +5,7 @@ import { toAppError } from '../../core/to-app-error.ts'
 import type { PasswordHash } from '../../old-passwords/password-hash.ts'
 import type { UserColumns } from '../user-body.ts'
 import { findVerificationIssues } from '../users.fields.ts'
-import type { LineParts } from './line-parts.ts'
+import type { LineParts } from './line-parts.fields.ts'
 import type { Holder, LookupKeys } from './transfer.sql.ts'
 
 /** Columns whose values are unique in a tenant. */

@@ -5,7 +5,7 @@ import { defineEnum } from '../../schema/enums.ts'
 import { boolean, clearable, integer, oneOf, text } from '../../schema/input-shapes.ts'
 import { createIdShape, requestIdShape } from '../../schema/response-shapes.ts'
 import { responseOnlyShapes, userChanges } from '../users.fields.ts'
-import { LINE_PARTS } from './line-parts.ts'
+import { LINE_PARTS } from './line-parts.fields.ts'
 
 /** Fields that can match a line to a user. */
 export const MATCH_BY = ['externalId', 'email', 'phoneNumber'] as const

@@ -20,6 +20,7 @@ import {
   type LineResult,
   toLineError,
 } from './import-lines.ts'
+import { type LineParts, listPartScopes } from './line-parts.fields.ts'
 
 /** Maximum length of a line: two metadata objects of 64 KB, which escaping makes longer. */
 const MAX_LINE_BYTES = 262_144
@@ -65,16 +66,18 @@ function checkLine({ number, parse }: SourceLine, { ctx, matchBy, takesProofs }:
   if (Object.keys(Object(input)).length > MAX_LINE_MEMBERS)
     throw new InvalidInput([{ field: '', description: `has more than ${MAX_LINE_MEMBERS} members` }])
   const {
-    written: { externalId, proof, totpKey, identities, ...fields },
+    written: { externalId, proof, totpKey, identities, passkeys, appRoles, groups, organizations, ...fields },
     echoed: { id },
   } = splitResponseOnly(parseInput(UserLine, input))
-  if (proof || totpKey) requireScope(ctx, 'credentials:write')
-  if (identities) requireScope(ctx, 'idps:write')
+  const parts: LineParts = { totpKey, identities, passkeys, appRoles, groups, organizations }
+  const scopes = listPartScopes(parts)
+  if (proof) requireScope(ctx, 'credentials:write')
+  for (const scope of scopes) requireScope(ctx, scope)
   if (proof && !takesProofs)
     throw new InvalidInput([
       { field: 'proof', description: 'is accepted until the migrationEndsAt of the tenant only' },
     ])
-  const more = { hash: proof?.hash, ...((totpKey || identities) && { parts: { totpKey, identities } }) }
+  const more = { hash: proof?.hash, ...(scopes.length > 0 && { parts }) }
   const columns = { ...toUserColumns(fields), ...(externalId !== undefined && { externalId }) }
   const by = matchBy ?? MATCH_BY.find((field) => columns[COLUMN_BY_MATCH[field]])
   const value = by && columns[COLUMN_BY_MATCH[by]]

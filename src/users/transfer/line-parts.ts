@@ -1,61 +1,24 @@
-import * as z from 'zod'
 import type { Ctx } from '../../context/context.ts'
-import type { Tx } from '../../database/handle.ts'
-import { isIdpId } from '../../schema/idp-id.ts'
-import { text } from '../../schema/input-shapes.ts'
+import { type FieldIssue, InvalidInput } from '../../core/errors.ts'
+import type { Db, Tx } from '../../database/handle.ts'
+import { type LineParts, PART_SCOPES, type PartName } from './line-parts.fields.ts'
 
-const MAX_IDENTITIES = 20
-
-/** What a line may have besides the fields of a user. The domain that stores it writes it. */
-export const LINE_PARTS = {
-  totpKey: text(256)
-    .transform((key) => key.replace(/[\s=-]/g, '').toUpperCase())
-    .refine((key) => /^[A-Z2-7]{16,128}$/.test(key), 'must be a key in base32 of at least ten bytes')
-    .optional()
-    .meta({
-      description:
-        'The key of the authenticator app of the user, in base32, for codes of six digits that change every 30 seconds. A user who has an app keeps it.',
-      example: 'JBSWY3DPEHPK3PXP',
-    }),
-  identities: z
-    .array(
-      z.strictObject(
-        {
-          idpId: text(64)
-            .refine(isIdpId, 'must be the id of an identity provider')
-            .meta({ example: 'google' }),
-          externalId: text(255).meta({ example: '248289761001' }),
-        },
-        'must be an object',
-      ),
-      'must be an array',
-    )
-    .max(MAX_IDENTITIES, `must have at most ${MAX_IDENTITIES} entries`)
-    .optional()
-    .meta({
-      description:
-        'The identities of the user at identity providers of the tenant, which the caller asserts. A user who has one there keeps it.',
-    }),
+/** How a part is stored and read. */
+type PartStore<Name extends PartName> = {
+  /** Stores the part, for a user whose row the transaction has locked. True when something was stored. Throws InvalidInput. */
+  write: (tx: Tx, ctx: Ctx, userId: string, part: NonNullable<LineParts[Name]>) => Promise<boolean>
+  /** The parts of users, of those who have one, as an import takes them. */
+  read?: (db: Db, userIds: string[]) => Promise<ReadonlyMap<string, object[] | string[]>>
 }
-type PartName = keyof typeof LINE_PARTS
-export type LineParts = { [Name in PartName]?: z.output<(typeof LINE_PARTS)[Name]> }
 
-/** Stores a part of a line, for a user whose row the transaction has locked. True when something was stored. */
-type WritePart<Name extends PartName> = (
-  tx: Tx,
-  ctx: Ctx,
-  userId: string,
-  part: NonNullable<LineParts[Name]>,
-) => Promise<boolean>
-
-const writers = new Map<PartName, WritePart<never>>()
+const stores = new Map<PartName, PartStore<never>>()
 
 /** Registers who stores a part, so that this folder does not import the folders above it. */
-export function registerLinePart<Name extends PartName>(name: Name, write: WritePart<Name>): void {
-  writers.set(name, write as unknown as WritePart<never>)
+export function registerLinePart<Name extends PartName>(name: Name, store: PartStore<Name>): void {
+  stores.set(name, store as unknown as PartStore<never>)
 }
 
-/** Stores the parts of a line. True when something was stored. */
+/** Stores the parts of a line. True when something was stored. Throws InvalidInput about all of them. */
 export async function writeLineParts(
   tx: Tx,
   ctx: Ctx,
@@ -63,8 +26,28 @@ export async function writeLineParts(
   parts: LineParts = {},
 ): Promise<boolean> {
   let isChanged = false
-  for (const [name, part] of Object.entries(parts))
-    if (part !== undefined && (await writers.get(name as PartName)?.(tx, ctx, userId, part as never)))
-      isChanged = true
+  const issues: FieldIssue[] = []
+  for (const [name, part] of Object.entries(parts)) {
+    if (part === undefined) continue
+    try {
+      if (await stores.get(name as PartName)?.write(tx, ctx, userId, part as never)) isChanged = true
+    } catch (error) {
+      if (!(error instanceof InvalidInput)) throw error
+      issues.push(...error.fields)
+    }
+  }
+  if (issues.length > 0) throw new InvalidInput(issues)
   return isChanged
+}
+
+/** The parts of users that the caller may read, by user. */
+export async function readLineParts(ctx: Ctx, db: Db, userIds: string[]): Promise<Map<string, object>> {
+  const parts = new Map<string, object>()
+  for (const [name, { read }] of stores) {
+    const scope = PART_SCOPES[name].read
+    if (!read || !scope || !(ctx.actor.kind === 'platform' || ctx.scopes.has(scope))) continue
+    for (const [userId, part] of await read(db, userIds))
+      parts.set(userId, { ...parts.get(userId), [name]: part })
+  }
+  return parts
 }

@@ -1,0 +1,1 @@
+ALTER TABLE "Credential" ADD COLUMN "userHandle" TEXT COLLATE "C";
