@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { format, stripVTControlCharacters } from 'node:util'
 import { type CommandDef, defineCommand, renderUsage, runMain } from 'citty'
 import { adminCommand } from './cli/admin.ts'
+import { apiKeyCommand } from './cli/api-key.ts'
 import { clientCommand } from './cli/client.ts'
 import { documentCommand } from './cli/document.ts'
 import { idpCommand } from './cli/idp.ts'
@@ -76,6 +77,7 @@ await runMain(
       migrate: migrateCommand,
       tenant: tenantCommand,
       client: clientCommand,
+      'api-key': apiKeyCommand,
       document: documentCommand,
       idp: idpCommand,
       admin: adminCommand,

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import type { ArgsDef, CommandDef } from 'citty'
 import { describe, expect, test } from 'vitest'
 import { adminCommand } from '../../src/cli/admin.ts'
+import { apiKeyCommand } from '../../src/cli/api-key.ts'
 import { clientCommand } from '../../src/cli/client.ts'
 import { documentCommand } from '../../src/cli/document.ts'
 import { idpCommand } from '../../src/cli/idp.ts'
@@ -19,6 +20,7 @@ const OF_ALL = ['--json', '--tenant', '--set']
 const groups = {
   tenant: tenantCommand,
   client: clientCommand,
+  'api-key': apiKeyCommand,
   document: documentCommand,
   idp: idpCommand,
   admin: adminCommand,
@@ -46,7 +48,7 @@ function readDocumented(): Map<string, Usage> {
   const rows = [...table.matchAll(/^\| (`.*?) \| (.*) \|$/gm)]
   return new Map(
     rows.flatMap(([, names = '', text = '']) =>
-      [...names.matchAll(/`([a-z]+(?: [a-z][a-z-]*)*)( .*?)?`/g)].map(([, name = '', rest = '']) => {
+      [...names.matchAll(/`([a-z-]+(?: [a-z][a-z-]*)*)( .*?)?`/g)].map(([, name = '', rest = '']) => {
         const positionals = rest.replace(/--[a-z-]+ [^ \]]+/g, '').match(/\b[A-Z]+\b/g)?.length ?? 0
         return [name, { positionals, options: readOptions(`${rest} ${text}`) }] as const
       }),

@@ -50,6 +50,31 @@ describe.runIf(hasServices)('the groups of commands', () => {
   })
 })
 
+describe.runIf(hasServices)('vestibule api-key', () => {
+  test('creates a key that is printed once, lists keys without it, and revokes one', async ({
+    tenant,
+    app,
+  }) => {
+    const run = async (...args: string[]) => {
+      const result = await vestibule(['api-key', ...args, '--tenant', tenant, '--json'])
+      return JSON.parse(result.stdout || result.stderr)
+    }
+    const created = await run('create', 'Export', '--scopes', 'users:read', '--expires-in', '3600')
+    const { key, ...shown } = created
+    expect(shown).toMatchObject({ name: 'Export', owner: 'tenant', scopes: ['users:read'] })
+    const read = async () =>
+      (await app.fetch(`/${tenant}/api/v1/users`, { headers: { authorization: `Bearer ${key}` } })).status
+    expect(await read()).toBe(200)
+    expect(await run('list')).toEqual([
+      { ...shown, lastUsedAt: expect.toBeOneOf([null, expect.any(String)]) },
+    ])
+    expect(await run('delete', shown.id)).toEqual({ revokedApiKeyId: shown.id })
+    expect([await read(), await run('list')]).toEqual([401, []])
+    const { error } = await run('create', 'Bad', '--scopes', 'all', '--expires-in', 'soon')
+    expect(error.fields.map(({ field }: { field: string }) => field)).toEqual(['--scopes.0', '--expires-in'])
+  })
+})
+
 describe.runIf(hasServices)('vestibule user', () => {
   test('creates, shows and changes a user', async ({ tenant }) => {
     const run = (command: string, ...args: string[]) =>
