@@ -39,6 +39,23 @@ export const SIGN_IN_FAILURES = [
 ] as const
 export type SignInFailure = (typeof SIGN_IN_FAILURES)[number]
 
+/**
+ * Why the proofUrl of a tenant gave no answer: there is none, it may not be or was not reached, it redirected, took too long or
+ * returned too much, another status than 200, or not the answer to the request; or the request could not be made.
+ */
+export const PROOF_FAULTS = [
+  'unset',
+  'refused',
+  'redirected',
+  'unreachable',
+  'slow',
+  'too-large',
+  'status',
+  'answer',
+  'internal',
+] as const
+export type ProofFault = (typeof PROOF_FAULTS)[number]
+
 /** Why a proven identity was not linked. */
 export const LINK_FAILURES = ['linked', 'taken', 'deleted', 'changed'] as const
 export type LinkFailure = (typeof LINK_FAILURES)[number]

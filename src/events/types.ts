@@ -17,6 +17,7 @@ import {
 import {
   GRANT_END_REASONS,
   LINK_FAILURES,
+  PROOF_FAULTS,
   SESSION_END_REASONS,
   SIGN_IN_FAILURES,
   SMS_REFUSALS,
@@ -144,8 +145,14 @@ export const EVENTS = {
     'The user signed in with the password of the system that they were imported from. Its hash was deleted.',
     ['userId', 'clientId'],
     z.strictObject({
-      algorithm: z.enum(['bcrypt', 'argon2', 'scrypt', 'firebase-scrypt', 'pbkdf2', 'digest']),
+      // `url`: the proofUrl of the tenant judged the password.
+      algorithm: z.enum(['bcrypt', 'argon2', 'scrypt', 'firebase-scrypt', 'pbkdf2', 'digest', 'url']),
     }),
+  ),
+  'credential.proof_failed': event(
+    'The proofUrl of the tenant was asked about the password of a user and gave no answer: the password counted as wrong.',
+    ['userId'],
+    z.strictObject({ reason: z.enum(PROOF_FAULTS) }),
   ),
   'credential.revoked': event('A credential was removed.', ['userId', 'credentialId'], credential),
   'credential.recovery_code_used': event(

@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { integer, oneOf, text } from '../schema/input-shapes.ts'
 import { ENCODINGS, HASH_ALGORITHMS, type HashAlgorithm, parseHash, UnreadableHash } from './parse-hash.ts'
 import { DIGESTS, findHashIssue, type PasswordHash } from './password-hash.ts'
+import { ASKED_BY_URL, type StoredProof } from './stored-proof.ts'
 
 const ALGORITHMS = Object.keys(HASH_ALGORITHMS) as [HashAlgorithm, ...HashAlgorithm[]]
 const MAX_VALUE_CHARS = 4096
@@ -72,7 +73,22 @@ const hash = z
 
 /** What proves the account of a user in the system that the user comes from. */
 export const accountProof = z
-  .strictObject({ hash: hash.meta({ description: 'The hash of the password there.' }) }, 'must be an object')
+  .strictObject(
+    {
+      hash: hash.optional().meta({ description: 'The hash of the password there.' }),
+      url: z
+        .literal(true, 'must be true')
+        .optional()
+        .meta({ description: 'The proofUrl of the tenant is asked, since the system there gives no hash.' }),
+    },
+    'must be an object',
+  )
+  .transform(({ hash, url }, context): StoredProof => {
+    if (hash && !url) return hash
+    if (url && !hash) return ASKED_BY_URL
+    context.addIssue({ code: 'custom', message: 'must have either hash or url' })
+    return z.NEVER
+  })
   .optional()
   .meta({
     id: 'AccountProof',

@@ -2,12 +2,14 @@ import { randomInt } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import { voidOldPassword } from '../access/revocation/revocation.sql.ts'
 import { type CachedTenant, findTenant } from '../access/tenant-cache.ts'
+import type { Ctx } from '../context/context.ts'
 import { computeMac, seal, unseal } from '../core/crypto.ts'
 import { log } from '../core/log.ts'
 import type { Db, Tx } from '../database/handle.ts'
 import { comparePassword } from './compare-password.ts'
 import { selectCompared, selectStoredPasswords, upsertPasswords } from './old-passwords.sql.ts'
-import type { PasswordHash } from './password-hash.ts'
+import { proveByUrl } from './proof-url.ts'
+import type { StoredProof } from './stored-proof.ts'
 
 /** Places of hashes among those of a tenant: 31 bits. */
 const PLACES = 2 ** 31
@@ -16,15 +18,15 @@ const PLACES = 2 ** 31
 export const toOldPasswordPurpose = (tenant: string, userId: string): string =>
   `old-password:${tenant}:${userId}`
 
-const openHash = (tenant: string, userId: string, sealed: string): PasswordHash =>
-  JSON.parse(unseal(toOldPasswordPurpose(tenant, userId), sealed).toString()) as PasswordHash
+const openHash = (tenant: string, userId: string, sealed: string): StoredProof =>
+  JSON.parse(unseal(toOldPasswordPurpose(tenant, userId), sealed).toString()) as StoredProof
 
 /** Whether the tenant accepts the passwords of the system that it moves from. */
 export const isMigrating = ({ migrationEndsAt }: Pick<CachedTenant, 'migrationEndsAt'>): boolean =>
   migrationEndsAt !== null && migrationEndsAt > new Date()
 
 /** A user whose row is locked, or was inserted by the transaction, and the hash of an import. */
-export type ImportedPassword = { userId: string; hash: PasswordHash }
+export type ImportedPassword = { userId: string; hash: StoredProof }
 
 /**
  * Stores the passwords of users. Returns those that it changed: a password that was used is not stored again, and the
@@ -58,7 +60,7 @@ export async function storeOldPasswords(
 }
 
 /** The stored password of a user that a guess has matched, as it is claimed. */
-export type MatchedPassword = { sealed: string; algorithm: PasswordHash['kind'] }
+export type MatchedPassword = { sealed: string; algorithm: StoredProof['kind'] }
 
 /**
  * Compares a password with the hash of a user, or, where there is none, with that of another user of the tenant, and
@@ -66,17 +68,20 @@ export type MatchedPassword = { sealed: string; algorithm: PasswordHash['kind'] 
  * fails is a wrong password: an error would show which addresses have that hash.
  */
 export async function matchOldPassword(
-  db: Db,
+  ctx: Ctx,
   { userId, address }: { userId: string | null; address: string },
   password: string,
 ): Promise<MatchedPassword | null> {
-  const { tenant } = db
+  const { tenant } = ctx
   const place = computeMac('old-password-place', `${tenant}\n${address}`).readUInt32BE() % PLACES
-  const compared = await selectCompared(db, { userId, place })
+  const compared = await selectCompared(ctx.db, { userId, place })
   if (!compared?.hash || compared.hashOf === null) return null
   try {
     const hash = openHash(tenant, compared.hashOf, compared.hash)
-    const isRight = await comparePassword(tenant, password, hash)
+    const isRight =
+      hash.kind === 'url'
+        ? await proveByUrl(ctx, compared.isOwn ? { userId: compared.hashOf, address, password } : null)
+        : await comparePassword(tenant, password, hash)
     return isRight && compared.isOwn ? { sealed: compared.hash, algorithm: hash.kind } : null
   } catch (err) {
     log.error({ tenant, userId: compared.hashOf, err }, 'a password could not be compared')

@@ -12,6 +12,7 @@ import { ACCEPTED_DOCUMENTS } from '../schema/accepted-documents.ts'
 import { emailAddress } from '../schema/address-shapes.ts'
 import { defineEnum } from '../schema/enums.ts'
 import { expectedUpdatedAt } from '../schema/expected-updated-at.ts'
+import { createFetchedUrl } from '../schema/fetched-url.fields.ts'
 import {
   enumField,
   flagField,
@@ -90,6 +91,7 @@ export const TENANT_SETTINGS = {
   recoveryWaitingTime: integerField({ min: 0, max: MAX_WAITING_SECONDS, standard: 0 }, 86_400),
   ...sessionSettings,
   migrationEndsAt: nullableField(migrationEnd, instantShape, '2027-03-31T22:00:00.000Z'),
+  proofUrl: textField(createFetchedUrl({ secure: true }), 'https://old.example.com/prove'),
   userApiKeys: flagField(false, true),
   apiKeyLifetimeSeconds: integerField(API_KEY_LIFETIME_SECONDS, 7_776_000),
   acceptedDocuments: enumField(ACCEPTED_DOCUMENTS, 'any', 'any'),

@@ -66,6 +66,7 @@ const DETAILS: { [Type in EventType as null extends EventDetail<Type> ? never : 
   'bulk_job.started': { action: 'add-roles', roles: 'support', users: 12 },
   'bulk_job.finished': { status: 'canceled', done: 7, failed: 1 },
   'credential.migrated': { algorithm: 'bcrypt' },
+  'credential.proof_failed': { reason: 'slow' },
   'session.started': { kind: 'browser' },
   'session.refreshed': { rotated: false },
   'session.ended': { reason: 'logout' },

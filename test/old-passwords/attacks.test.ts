@@ -57,22 +57,23 @@ describe('guesses at old passwords', () => {
   test('are wrong where the hash cannot be compared, also at an unknown address', async ({ app: _ }) => {
     const tenant = await newTenant()
     const { id: userId } = await makeUser(tenant, 'ada@example.com')
-    const { db } = createPlatformCtx(tenant)
+    const ctx = createPlatformCtx(tenant)
+    const { db } = ctx
     const hash = { kind: 'bcrypt', hash: '$2b$10$broken' } as const
     await db.transaction((tx) => storeOldPasswords(tx, [{ userId, hash }]))
     for (const owner of [userId, null])
-      expect(await matchOldPassword(db, { userId: owner, address: 'ada@example.com' }, 'x')).toBeNull()
+      expect(await matchOldPassword(ctx, { userId: owner, address: 'ada@example.com' }, 'x')).toBeNull()
   })
 
   test('at an unknown address take a comparison, whose result does not count', async ({ app: _, slow }) => {
     const tenant = await newTenant()
     const { id } = await makeUser(tenant, 'ada@example.com')
     await startMigration(createPlatformCtx(tenant))
-    const own = createPlatformCtx(tenant).db
+    const own = createPlatformCtx(tenant)
     const nobody = { userId: null, address: 'nobody@example.com' }
     // Nobody has a hash: nothing could tell addresses apart.
     expect(await matchOldPassword(own, nobody, 'x')).toBeNull()
-    await own.transaction((tx) => storeOldPasswords(tx, [{ userId: id, hash: slow }]))
+    await own.db.transaction((tx) => storeOldPasswords(tx, [{ userId: id, hash: slow }]))
     // The comparison waits for that before it.
     const order: string[] = []
     await Promise.all([
@@ -181,7 +182,7 @@ describe('an old password ends with', () => {
   ])('%s, and an import does not bring it back', async ([, act], { tenant, ctx, person }) => {
     await startMigration(ctx)
     const support = await ctxFor(tenant, ['users:read', 'users:write', 'credentials:write'])
-    const matches = () => matchOldPassword(ctx.db, { userId: person.id, address: person.email }, OLD_PASSWORD)
+    const matches = () => matchOldPassword(ctx, { userId: person.id, address: person.email }, OLD_PASSWORD)
     await importLines(support, [{ email: person.email, proof }])
     expect(await matches()).not.toBeNull()
     await act(ctx, person.id)

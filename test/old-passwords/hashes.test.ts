@@ -173,8 +173,8 @@ const parse = (hash: object) => accountProof.safeParse({ hash })
 
 describe('the hash of an old password', () => {
   test.for(VECTORS)('as %s has its password and no other one', async ([, password, hash]) => {
-    const stored = parse(hash).data?.hash
-    if (!stored) throw new Error(JSON.stringify(parse(hash).error?.issues))
+    const stored = parse(hash).data
+    if (!stored || stored.kind === 'url') throw new Error(JSON.stringify(parse(hash).error?.issues))
     expect(await comparePassword('vectors', password, stored)).toBe(true)
     expect(await comparePassword('vectors', `${password}x`, stored)).toBe(false)
     expect(await comparePassword('vectors', '', stored)).toBe(false)

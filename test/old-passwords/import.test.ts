@@ -31,10 +31,10 @@ describe('an import of old passwords', () => {
     expect(toStatuses(await importLines(ctx, [{ ...line, proof: OTHER_PROOF }]))).toEqual(['updated'])
     const { id } = await getUserByEmail(ctx, 'ada@example.com')
     expect((await stored()).map(({ userId }) => userId)).toEqual([id])
-    expect(await matchOldPassword(ctx.db, { userId: id, address: 'a' }, 'abc')).toMatchObject({
+    expect(await matchOldPassword(ctx, { userId: id, address: 'a' }, 'abc')).toMatchObject({
       algorithm: 'digest',
     })
-    expect(await matchOldPassword(ctx.db, { userId: id, address: 'a' }, OLD_PASSWORD)).toBeNull()
+    expect(await matchOldPassword(ctx, { userId: id, address: 'a' }, OLD_PASSWORD)).toBeNull()
     expect((await events({ type: 'user.updated' })).map(({ changedFields }) => changedFields)).toEqual([
       ['proof'],
     ])
@@ -91,7 +91,7 @@ describe('an import of old passwords', () => {
     await startMigration(ctx)
     await importLines(ctx, [line])
     const { id } = await getUserByEmail(ctx, 'ada@example.com')
-    const matched = await matchOldPassword(ctx.db, { userId: id, address: 'a' }, OLD_PASSWORD)
+    const matched = await matchOldPassword(ctx, { userId: id, address: 'a' }, OLD_PASSWORD)
     if (!matched) throw new Error('the password did not match')
     const take = () => ctx.db.transaction((tx) => takeOldPassword(tx, id, matched, new Date()))
     // Each in a transaction of its own, as two processes would.

@@ -37,12 +37,14 @@ vi.hoisted(() => {
   process.env.FETCH_PRIVATE = '0'
 })
 
+import { invalidateTenant } from '../../src/access/tenant-cache.ts'
 import { updateClient } from '../../src/clients/client-changes.ts'
 import { createPlatformCtx } from '../../src/context/context.ts'
 import { issuerOf } from '../../src/core/issuer.ts'
 import { announceInsertion } from '../../src/database/insertions.ts'
 import { sendLogoutToken } from '../../src/oidc/logout/backchannel-logout.ts'
 import { startLogoutDeliveries } from '../../src/oidc/logout/logout-deliveries.ts'
+import { proveByUrl } from '../../src/old-passwords/proof-url.ts'
 import { parseClientDocument } from '../../src/registration/client-document.fields.ts'
 import { revokeUserSessions } from '../../src/sessions/revoke-sessions.ts'
 import { updateSettings } from '../../src/tenants/settings.ts'
@@ -52,6 +54,34 @@ import { test as base } from '../support/fixtures.ts'
 import { startLogoutReceiver } from '../support/logout-receiver.ts'
 import { makeAssertion, makeKey } from '../support/proofs.ts'
 import { authorizePath } from '../support/protocol.ts'
+
+describe('a question to the proofUrl', () => {
+  test('is not sent to this machine, whatever its address is called', async ({
+    tenant,
+    newPerson,
+    internal,
+    events,
+  }) => {
+    const ctx = createPlatformCtx(tenant)
+    const { id: userId } = await newPerson()
+    for (const host of ['127.0.0.1', 'localhost', '[::ffff:127.0.0.1]', '2130706433', '169.254.169.254']) {
+      const proofUrl = `https://${host}:${internal.port}/prove`
+      await expect(updateSettings(ctx, { proofUrl })).rejects.toMatchObject({
+        fields: [{ field: 'proofUrl', description: 'must be on a public address' }],
+      })
+    }
+    // A name that leads there is rejected when it is resolved; the row is written as if its address had changed since.
+    const where = { tenantId: tenant }
+    await dbFor(tenant).tenant.update({ where, data: { proofUrl: `http://127.0.0.1:${internal.port}/` } })
+    invalidateTenant(ctx.db)
+    const before = internal.connections
+    expect(await proveByUrl(ctx, { userId, address: 'ada@example.com', password: 'secret' })).toBe(false)
+    expect(internal.connections).toBe(before)
+    expect(await events({ type: 'credential.proof_failed' })).toMatchObject([
+      { detail: { reason: 'refused' } },
+    ])
+  })
+})
 
 describe('a logout token', () => {
   test.for([

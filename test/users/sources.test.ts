@@ -402,7 +402,7 @@ describe('an export of another system', () => {
     expect(toStatuses(await importExport({}))).toEqual(['created', 'unchanged', 'unchanged'])
     const { id, locked } = await getUserByEmail(ctx, 'person2@example.com')
     expect(locked).toBe(true)
-    expect(await matchOldPassword(ctx.db, { userId: id, address: 'a' }, 'password')).toMatchObject({
+    expect(await matchOldPassword(ctx, { userId: id, address: 'a' }, 'password')).toMatchObject({
       algorithm: 'argon2',
     })
   })

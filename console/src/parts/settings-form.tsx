@@ -52,6 +52,7 @@ const SETTING_LABELS: Record<SettingName, string> = {
   newDeviceNotice: t('Mail about a new browser'),
   accountDeletionDays: t('Days until an account is deleted'),
   migrationEndsAt: t('Old passwords are accepted until'),
+  proofUrl: t('URL that is asked about old passwords'),
   networkCodeLimit: t('Unused codes of a network in an hour'),
   networkFailureLimit: t('Wrong codes of a network in an hour'),
   smsDailyLimit: t('Text messages in a day'),
@@ -173,6 +174,7 @@ graphql`
       newDeviceNotice
       accountDeletionDays
       migrationEndsAt
+      proofUrl
       networkCodeLimit
       networkFailureLimit
       smsDailyLimit

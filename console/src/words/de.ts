@@ -78,6 +78,9 @@ export const DE: Words = {
   'Mail about a new browser': 'E-Mail bei einem neuen Browser',
   'Days until an account is deleted': 'Tage bis zur Löschung eines Kontos',
   'Old passwords are accepted until': 'Bisherige Passwörter gelten bis',
+  'URL that is asked about old passwords': 'URL, die nach bisherigen Passwörtern gefragt wird',
+  'For users whose hash the former system does not give.':
+    'Für Benutzer, deren Hash das frühere System nicht herausgibt.',
   'Imported users sign in with the password of their former system once. Empty: never.':
     'Importierte Benutzer melden sich einmal mit dem Passwort ihres früheren Systems an. Leer: nie.',
   'Unused codes of a network in an hour': 'Ungenutzte Codes eines Netzes in einer Stunde',

@@ -195,6 +195,18 @@ const DEFAULT_RULES: FetchRules = {
  */
 export const guardedFetch: GuardedFetch = createFetcher(DEFAULT_RULES)
 
+/** A person waits for the answer of the old system. */
+export const PROOF_TIMEOUT_MS = 3000
+const PROOF_LIMIT_BYTES = 4096
+
+/** The fetcher for the proofUrl of a tenant: short, and without redirects. */
+export const proofFetch: GuardedFetch = createFetcher({
+  ...DEFAULT_RULES,
+  timeoutMs: PROOF_TIMEOUT_MS,
+  maxBytes: PROOF_LIMIT_BYTES,
+  maxRedirects: 0,
+})
+
 const DOCUMENT_LIMIT_BYTES = 65_536
 
 /** The fetcher for client metadata documents, which anonymous callers name: small, and without redirects. */

@@ -2,7 +2,7 @@ import { newId } from '../../core/crypto.ts'
 import { type ErrorCode, type FieldIssue, InvalidInput } from '../../core/errors.ts'
 import { log } from '../../core/log.ts'
 import { toAppError } from '../../core/to-app-error.ts'
-import type { PasswordHash } from '../../old-passwords/password-hash.ts'
+import type { StoredProof } from '../../old-passwords/stored-proof.ts'
 import type { UserColumns } from '../user-body.ts'
 import { findVerificationIssues } from '../users.fields.ts'
 import type { LineParts } from './line-parts.fields.ts'
@@ -16,8 +16,8 @@ export type KeyColumn = (typeof KEY_COLUMNS)[number]
 export type CheckedLine = {
   line: number
   columns: UserColumns
-  /** The hash of the password in the system that the user comes from. */
-  hash?: PasswordHash | undefined
+  /** The password in the system that the user comes from: its hash, or the mark that it is asked. */
+  hash?: StoredProof | undefined
   parts?: LineParts
   key: { column: KeyColumn; value: string }
   /** The id of the user, for lines without another key. */

@@ -1,6 +1,6 @@
 import { setImmediate as nextRound, setTimeout as sleep } from 'node:timers/promises'
 import { requireScope } from '../../access/require-scope.ts'
-import { findTenant } from '../../access/tenant-cache.ts'
+import { type CachedTenant, findTenant } from '../../access/tenant-cache.ts'
 import type { Ctx } from '../../context/context.ts'
 import { readIdPrefix } from '../../core/crypto.ts'
 import { AppError, InvalidInput } from '../../core/errors.ts'
@@ -61,7 +61,7 @@ function parseNdjsonLine({ text, error }: NdjsonLine): unknown {
 export type SourceLine = { number: number; bytes: number; parse: () => unknown }
 
 /** Checks a line. Throws InvalidInput that names every invalid field. */
-function checkLine({ number, parse }: SourceLine, { ctx, matchBy, takesProofs }: LineRules): CheckedLine {
+function checkLine({ number, parse }: SourceLine, { ctx, matchBy, tenant }: LineRules): CheckedLine {
   const input = parse()
   if (Object.keys(Object(input)).length > MAX_LINE_MEMBERS)
     throw new InvalidInput([{ field: '', description: `has more than ${MAX_LINE_MEMBERS} members` }])
@@ -73,11 +73,13 @@ function checkLine({ number, parse }: SourceLine, { ctx, matchBy, takesProofs }:
   const scopes = listPartScopes(parts)
   if (proof) requireScope(ctx, 'credentials:write')
   for (const scope of scopes) requireScope(ctx, scope)
-  if (proof && !takesProofs)
+  if (proof && !(tenant && isMigrating(tenant)))
     throw new InvalidInput([
       { field: 'proof', description: 'is accepted until the migrationEndsAt of the tenant only' },
     ])
-  const more = { hash: proof?.hash, ...(scopes.length > 0 && { parts }) }
+  if (proof?.kind === 'url' && !tenant?.proofUrl)
+    throw new InvalidInput([{ field: 'proof.url', description: 'needs the proofUrl of the tenant' }])
+  const more = { hash: proof, ...(scopes.length > 0 && { parts }) }
   const columns = { ...toUserColumns(fields), ...(externalId !== undefined && { externalId }) }
   const by = matchBy ?? MATCH_BY.find((field) => columns[COLUMN_BY_MATCH[field]])
   const value = by && columns[COLUMN_BY_MATCH[by]]
@@ -110,7 +112,7 @@ type SourceRules = {
 }
 
 /** What a line is checked against. */
-type LineRules = Pick<SourceRules, 'matchBy' | 'seenKeys'> & { ctx: Ctx; takesProofs: boolean }
+type LineRules = Pick<SourceRules, 'matchBy' | 'seenKeys'> & { ctx: Ctx; tenant: CachedTenant | null }
 
 /** A line to be written, or its error. */
 type ImportEntry = CheckedLine | LineResult
@@ -151,7 +153,7 @@ function createBatchReader(ctx: Ctx, lines: AsyncIterator<SourceLine[]>, rules: 
   let waiting: { line: SourceLine; entry?: ImportEntry }[] = []
   return async (): Promise<ImportEntry[] | null> => {
     const tenant = await findTenant(ctx.tenant)
-    const lineRules = { ...rules, ctx, takesProofs: tenant !== null && isMigrating(tenant) }
+    const lineRules = { ...rules, ctx, tenant }
     const batch: ImportEntry[] = []
     const keys = new Set<string>()
     let bytes = 0

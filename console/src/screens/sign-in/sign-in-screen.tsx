@@ -126,6 +126,7 @@ function Sections() {
             name="migrationEndsAt"
             hint={t('Imported users sign in with the password of their former system once. Empty: never.')}
           />
+          <TextSetting name="proofUrl" hint={t('For users whose hash the former system does not give.')} />
         </section>
         <section className="card">
           <h2>{t('Text messages')}</h2>

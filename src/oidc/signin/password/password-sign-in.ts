@@ -99,7 +99,7 @@ export async function signInByPassword(signIn: SignInStep, password: string): Pr
       if (!guess.isCounted) throw new RateLimited(GUESS_WINDOW_SECONDS)
       const userId = guess.ownerLocked === false && guess.ownerSignsIn ? guess.ownerId : null
       const entered = password.slice(0, MAX_PASSWORD_CHARS)
-      const matched = await matchOldPassword(ctx.db, { userId, address: address.key }, entered)
+      const matched = await matchOldPassword(ctx, { userId, address: address.key }, entered)
       return { ...guess, userId, matched }
     },
   )
