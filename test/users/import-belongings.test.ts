@@ -1,5 +1,6 @@
 import { describe, expect } from 'vitest'
 import { createAppRole } from '../../src/permissions/app-roles.ts'
+import { importUsersFromCsv } from '../../src/users/transfer/import-csv.ts'
 import { getUserByEmail } from '../../src/users/users.ts'
 import { ctxFor, newTenant } from '../support/actors.ts'
 import { createCredential } from '../support/authenticator.ts'
@@ -7,7 +8,7 @@ import { dbFor } from '../support/database.ts'
 import type { Json } from '../support/json.ts'
 import { makeUser } from '../support/protocol.ts'
 import { test as base } from '../support/tenant-per-test.ts'
-import { exportAll, importLines, toStatuses } from '../support/user-lines.ts'
+import { collect, exportAll, importLines, toChunks, toStatuses } from '../support/user-lines.ts'
 
 const createPasskey = (rpId = 'localhost') => {
   const { publicKey, response } = createCredential({ challenge: 'c', rp: { id: rpId } })
@@ -82,6 +83,18 @@ describe('a line of an import', () => {
       ...acme,
       groups: ['Night desk', 'Order desk'],
     })
+  })
+
+  test('of a CSV file brings roles and groups', async ({ ctx, roles: _ }) => {
+    const file =
+      'E-mail;Rollen;groups\nada@example.com;reader;"Staff; Night desk"\nbea@example.com;nothing|reader;\n'
+    const results = await collect(importUsersFromCsv(ctx, toChunks(file)))
+    expect(results).toMatchObject([
+      { status: 'created' },
+      { status: 'error', fields: [{ field: 'appRoles.0' }] },
+      { summary: { created: 1 } },
+    ])
+    expect((await exportAll(ctx))[0]).toMatchObject({ appRoles: ['reader'], groups: ['Night desk', 'Staff'] })
   })
 
   test('names every invalid field, also in a dry run, and leaves nothing of its line', async ({

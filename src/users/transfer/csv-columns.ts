@@ -5,6 +5,8 @@ import { ADDRESS_MEMBERS, userChanges } from '../users.fields.ts'
 export const NO_FIELD = '-'
 const METADATA_FIELD = /^(?:userMetadata|appMetadata)\.[\w-]{1,100}$/
 const OBJECTS = ['address', 'userMetadata', 'appMetadata']
+/** Fields with names, which a cell has with semicolons or vertical bars between them. */
+const LISTS = ['appRoles', 'groups']
 const FLAGS = ['emailVerified', 'phoneNumberVerified', 'locked']
 
 /** The fields that a column of a CSV file can have, besides members of metadata such as `appMetadata.plan`. */
@@ -12,6 +14,7 @@ export const CSV_FIELDS: readonly string[] = [
   'externalId',
   ...Object.keys(userChanges).filter((field) => !OBJECTS.includes(field)),
   ...ADDRESS_MEMBERS.map((member) => `address.${member}`),
+  ...LISTS,
 ]
 
 /** Names of columns in spreadsheets, in English and German, without what is not a letter. */
@@ -62,6 +65,9 @@ const SYNONYMS: Record<string, string> = {
   country: 'address.country',
   land: 'address.country',
   gesperrt: 'locked',
+  roles: 'appRoles',
+  rollen: 'appRoles',
+  gruppen: 'groups',
 }
 
 const toLetters = (name: string): string =>
@@ -109,6 +115,7 @@ export function resolveColumns(names: string[], given: readonly string[] | null 
 
 /** The value of a cell. Spreadsheets write flags in words, and our exports an apostrophe before a formula. */
 function toValue(field: string, cell: string): unknown {
+  if (LISTS.includes(field)) return cell.split(/[;|]/).flatMap((name) => name.trim() || [])
   if (!FLAGS.includes(field)) return cell.replace(/^'(?=[=+\-@\t\r])/, '')
   if (/^(?:true|yes|1|wahr|ja|x)$/i.test(cell)) return true
   return /^(?:false|no|0|falsch|nein)$/i.test(cell) ? false : cell
