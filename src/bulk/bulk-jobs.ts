@@ -134,7 +134,7 @@ export async function revokeClientAccess(ctx: Ctx, clientId: string): Promise<Bu
     // It waits for codes that are being redeemed, whose grants the job then finds. Earlier codes are void.
     await tx.prisma.client.update({
       where: { tenantId_id: { tenantId: ctx.tenant, id: clientId } },
-      data: { accessRevokedAt: new Date() },
+      data: { codeGeneration: { increment: 1 } },
     })
     return insertUsersOfClient(tx, id, clientId)
   })

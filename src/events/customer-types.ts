@@ -20,18 +20,26 @@ export const PERMISSION_EVENTS = {
   'registration_token.revoked': event('A registration token was revoked.', ['registrationTokenId']),
   'api.created': event('An API was created.', ['apiId']),
   'api.updated': event(
-    'An API changed. So many permissions were `added` and `removed`.',
-    ['apiId'],
-    z.strictObject({ added: z.int(), removed: z.int() }),
+    'An API changed. So many permissions were `added` and `removed`, and so many `roles` lost one; a subject for each of the first hundred.',
+    ['apiId', 'appRoleIds?'],
+    z.strictObject({ added: z.int(), removed: z.int(), roles: z.int() }),
   ),
-  'api.deleted': event('An API was deleted, with its permissions.', ['apiId']),
+  'api.deleted': event(
+    'An API was deleted, with its permissions, which so many `roles` lost; a subject for each of the first hundred.',
+    ['apiId', 'appRoleIds?'],
+    z.strictObject({ roles: z.int() }),
+  ),
   'app_role.created': event('A role was created.', ['appRoleId']),
   'app_role.updated': event(
     'A role changed. So many permissions were `added` and `removed`.',
     ['appRoleId'],
     z.strictObject({ added: z.int(), removed: z.int() }),
   ),
-  'app_role.deleted': event('A role was deleted, and taken from all who held it.', ['appRoleId']),
+  'app_role.deleted': event(
+    'A role was deleted, and taken from so many `users`, `clients`, `memberships` and `groups` who held it directly; a subject for each of the first hundred users.',
+    ['appRoleId', 'userIds?'],
+    z.strictObject({ users: z.int(), clients: z.int(), memberships: z.int(), groups: z.int() }),
+  ),
   'user.app_roles_changed': event(
     'The roles at APIs that a user holds directly changed. `added` and `removed` have their names, separated by spaces.',
     ['userId', 'appRoleIds?'],

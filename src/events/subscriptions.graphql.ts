@@ -128,7 +128,7 @@ builder.subscriptionField('membershipChanged', (t) =>
     ...orAdministratorOfArgument(
       withScopeOrOwnUser(
         'organizations:read',
-        'Beginnings, changes and ends of memberships. The deletion of an organization or a user, which ends the memberships too, is an event of its own.',
+        'Beginnings, changes and ends of memberships, also by the deletion of the organization or the user.',
       ),
     ),
     type: MembershipChange,

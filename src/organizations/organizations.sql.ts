@@ -22,30 +22,28 @@ export const shareOrganization = async (tx: Tx, id: string): Promise<boolean> =>
 // In the order of an index, from where the last batch ended: deleted entries are still in the index.
 const DELETE_MEMBERSHIPS = statement({
   takes: { organizationId: 'text', after: 'text', limit: 'int' },
-  returns: { count: 'int', last: 'text?' },
+  returns: { id: 'text', userId: 'text' },
 })`
   WITH batch AS (
-    SELECT "id" FROM "Membership" WHERE "tenantId" = :tenant AND "organizationId" = :organizationId AND "id" > :after
+    SELECT "id", "userId" FROM "Membership" WHERE "tenantId" = :tenant AND "organizationId" = :organizationId AND "id" > :after
     ORDER BY "id" LIMIT :limit
   ), deleted AS (
     DELETE FROM "Membership" WHERE "tenantId" = :tenant AND "id" IN (SELECT "id" FROM batch)
   )
-  SELECT count(*)::int AS "count", max("id") AS "last" FROM batch`
+  SELECT "id", "userId" FROM batch ORDER BY "id"`
 
 /** Rows of one statement, which has 10 s. */
-const BATCH = 20_000
+const BATCH = 2_000
 
-/** Deletes the memberships of a locked organization, and returns how many there were. */
-export async function deleteMemberships(tx: Tx, organizationId: string): Promise<number> {
-  let count = 0
-  for (let after: string | null = ''; after !== null; ) {
-    const batch: RowOf<typeof DELETE_MEMBERSHIPS> | null = await tx.one(DELETE_MEMBERSHIPS, {
+/** Deletes the memberships of a locked organization: yields them in batches. */
+export async function* deleteMemberships(tx: Tx, organizationId: string) {
+  for (let after: string | undefined = ''; after !== undefined; ) {
+    const batch: RowOf<typeof DELETE_MEMBERSHIPS>[] = await tx.many(DELETE_MEMBERSHIPS, {
       organizationId,
       after,
       limit: BATCH,
     })
-    count += batch?.count ?? 0
-    after = batch?.count === BATCH ? batch.last : null
+    if (batch.length > 0) yield batch
+    after = batch[BATCH - 1]?.id
   }
-  return count
 }

@@ -116,14 +116,27 @@ export async function updateOrganization(ctx: Ctx, id: string, input: unknown): 
 }
 
 /**
- * Deletes an organization, and with it its memberships, in one transaction. The log has one entry, with the number of
- * members. Throws NotFound.
+ * Deletes an organization, and with it its memberships, in one transaction, which the log has each. Throws NotFound.
  */
 export async function deleteOrganization(ctx: Ctx, id: string): Promise<{ deletedOrganizationId: string }> {
   requireOrganizationId(id)
   await ctx.db.transaction(async (tx) => {
     if (!(await lockOrganization(tx, id))) throw new NotFound('organization')
-    const members = await deleteMemberships(tx, id)
+    let members = 0
+    for await (const batch of deleteMemberships(tx, id)) {
+      members += batch.length
+      await recordEvents(
+        tx,
+        ctx,
+        batch.map((membership) =>
+          createEvent('membership.deleted', {
+            userId: membership.userId,
+            organizationId: id,
+            membershipId: membership.id,
+          }),
+        ),
+      )
+    }
     await tx.prisma.organization.delete({ where: { tenantId_id: { tenantId: ctx.tenant, id } } })
     await recordEvents(tx, ctx, [createEvent('organization.deleted', { organizationId: id }, { members })])
   })

@@ -18,6 +18,7 @@ import type { Page, PageArgs } from '../schema/page.ts'
 import { requireUnchanged } from '../schema/response-only.ts'
 import { API_FIELDS, API_SERVICE_FIELDS, ApiCreate, ApiPatch } from './apis.fields.ts'
 import { writePermissions } from './apis.sql.ts'
+import { MAX_SUBJECTS } from './app-roles.ts'
 
 /** A permission of an API. */
 type Permission = { name: string; description: string | null; translations: Prisma.JsonValue }
@@ -117,17 +118,29 @@ export function listApis(ctx: Ctx, args: PageArgs): Promise<Page<Api>> {
   })
 }
 
-/** Gives an API exactly these permissions; returns how many are new, and how many were deleted. */
+/** The roles that give permissions of an API, those with these names if given: the first hundred, and how many there are. */
+async function readRolesOf({ prisma, tenant: tenantId }: Tx, apiId: string, names?: string[]) {
+  const roles = await prisma.appRolePermission.groupBy({
+    by: ['roleId'],
+    where: { tenantId, apiId, ...(names && { name: { in: names } }) },
+    orderBy: { roleId: 'asc' },
+  })
+  return { appRoleIds: roles.slice(0, MAX_SUBJECTS).map(({ roleId }) => roleId), roles: roles.length }
+}
+
+/** Gives an API exactly these permissions; returns how many are new, how many were deleted, and the roles that lost one. */
 async function replacePermissions(tx: Tx, before: Api, wanted: readonly Permission[]) {
   const toNames = (permissions: readonly Permission[]) => new Set(permissions.map(({ name }) => name))
   const [known, kept] = [toNames(before.permissions), toNames(wanted)]
   const removed = [...known].filter((name) => !kept.has(name))
+  const lost = removed.length > 0 ? await readRolesOf(tx, before.id, removed) : { appRoleIds: [], roles: 0 }
   if (removed.length > 0)
     await tx.prisma.apiPermission.deleteMany({
       where: { tenantId: tx.tenant, apiId: before.id, name: { in: removed } },
     })
   await storePermissions(tx, before.id, wanted)
-  return { added: wanted.filter(({ name }) => !known.has(name)).length, removed: removed.length }
+  const added = wanted.filter(({ name }) => !known.has(name)).length
+  return { appRoleIds: lost.appRoleIds, counts: { added, removed: removed.length, roles: lost.roles } }
 }
 
 /**
@@ -153,10 +166,10 @@ export async function updateApi(ctx: Ctx, id: string, input: unknown): Promise<A
     if (changedFields.length === 0) return before
     if (changedFields.some((name) => CLAIM_FIELDS.includes(name)))
       requireReadable(ctx, { ...before, ...patch })
-    const counts =
+    const { appRoleIds, counts } =
       patch.permissions && changedFields.includes('permissions')
         ? await replacePermissions(tx, before, patch.permissions)
-        : { added: 0, removed: 0 }
+        : { appRoleIds: [], counts: { added: 0, removed: 0, roles: 0 } }
     const columns = changedFields.filter((name) => name !== 'permissions')
     await tx.prisma.api.update({
       where: { tenantId_id: { tenantId: ctx.tenant, id } },
@@ -166,7 +179,9 @@ export async function updateApi(ctx: Ctx, id: string, input: unknown): Promise<A
       },
     })
     invalidateDeclaredResources(tx)
-    await recordEvents(tx, ctx, [createEvent('api.updated', { apiId: id, changedFields }, counts)])
+    await recordEvents(tx, ctx, [
+      createEvent('api.updated', { apiId: id, appRoleIds, changedFields }, counts),
+    ])
     return readApi(tx, id)
   })
 }
@@ -178,10 +193,12 @@ export async function updateApi(ctx: Ctx, id: string, input: unknown): Promise<A
 export async function deleteApi(ctx: Ctx, id: string): Promise<{ deletedApiId: string }> {
   if (readIdPrefix(id) !== 'api') throw new NotFound('API')
   await ctx.db.transaction(async (tx) => {
+    await lockTenantRow(tx)
+    const { appRoleIds, roles } = await readRolesOf(tx, id)
     const { count } = await tx.prisma.api.deleteMany({ where: { tenantId: ctx.tenant, id } })
     if (count === 0) throw new NotFound('API')
     invalidateDeclaredResources(tx)
-    await recordEvents(tx, ctx, [createEvent('api.deleted', { apiId: id })])
+    await recordEvents(tx, ctx, [createEvent('api.deleted', { apiId: id, appRoleIds }, { roles })])
   })
   return { deletedApiId: id }
 }

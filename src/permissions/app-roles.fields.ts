@@ -117,3 +117,12 @@ export const AppRoleSet = z
 export const HeldAppRolesShape = z
   .object({ appRoles: z.array(AppRoleShape).meta({ description: 'The roles, by name.' }) })
   .meta({ id: 'HeldAppRoles', description: 'The roles at APIs that a user or a client holds directly.' })
+
+/** Roles that were set, which only callers with roles:read see. */
+export const SetAppRolesShape = z
+  .object({
+    appRoles: HeldAppRolesShape.shape.appRoles
+      .nullable()
+      .meta({ description: 'The roles, by name; null for callers without roles:read.' }),
+  })
+  .meta({ id: 'SetAppRoles', description: 'The roles at APIs that are held directly from then on.' })

@@ -4,6 +4,7 @@ import { newId, readIdPrefix } from '../core/crypto.ts'
 import { Conflict, NotFound } from '../core/errors.ts'
 import type { Db, Tx } from '../database/handle.ts'
 import { listInOrder } from '../database/page-query.ts'
+import { declareRowLock } from '../database/row-locks.sql.ts'
 import { createEvent } from '../events/create-event.ts'
 import { recordEvents } from '../events/log.ts'
 import type { AppRole as AppRoleRow, Prisma } from '../generated/prisma/client.ts'
@@ -23,6 +24,9 @@ export type AppRole = AppRoleRow & { permissions: Permission[] }
 /** Roles of a tenant, and their permissions in sum, which a page may have all. */
 const MAX_ROLES = 2000
 const MAX_PERMISSIONS_OF_ROLES = 50_000
+
+/** Subjects of an event about many. */
+export const MAX_SUBJECTS = 100
 
 /** What Prisma reads with a role. */
 export const WITH_PERMISSIONS = {
@@ -165,13 +169,37 @@ export async function updateAppRole(ctx: Ctx, id: string, input: unknown): Promi
   })
 }
 
+const LOCK_ROLE = declareRowLock('AppRole', ['id'], 'FOR UPDATE')
+
+/** The event of the deletion of a role, with those who hold it. */
+async function describeHolders({ prisma, tenant: tenantId }: Tx, roleId: string) {
+  const where = { tenantId, roleId }
+  const users = await prisma.userAppRole.findMany({
+    where,
+    select: { userId: true },
+    orderBy: { userId: 'asc' },
+    take: MAX_SUBJECTS,
+  })
+  return createEvent(
+    'app_role.deleted',
+    { appRoleId: roleId, userIds: users.map(({ userId }) => userId) },
+    {
+      users: await prisma.userAppRole.count({ where }),
+      clients: await prisma.clientAppRole.count({ where }),
+      memberships: await prisma.membershipAppRole.count({ where }),
+      groups: await prisma.groupAppRole.count({ where }),
+    },
+  )
+}
+
 /** Deletes a role, which all who held it lose. Throws NotFound. */
 export async function deleteAppRole(ctx: Ctx, id: string): Promise<{ deletedAppRoleId: string }> {
   if (readIdPrefix(id) !== 'role') throw new NotFound('role')
   await ctx.db.transaction(async (tx) => {
-    const { count } = await tx.prisma.appRole.deleteMany({ where: { tenantId: ctx.tenant, id } })
-    if (count === 0) throw new NotFound('role')
-    await recordEvents(tx, ctx, [createEvent('app_role.deleted', { appRoleId: id })])
+    if (!(await tx.one(LOCK_ROLE, { id }))) throw new NotFound('role')
+    const event = await describeHolders(tx, id)
+    await tx.prisma.appRole.deleteMany({ where: { tenantId: ctx.tenant, id } })
+    await recordEvents(tx, ctx, [event])
   })
   return { deletedAppRoleId: id }
 }

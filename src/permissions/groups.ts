@@ -12,6 +12,7 @@ import { assertExpectedUpdatedAt, moveForward } from '../schema/expected-updated
 import { parseInput } from '../schema/input-shapes.ts'
 import { type ListArgs, type Page, type PageArgs, parseListArgs } from '../schema/page.ts'
 import { requireUnchanged } from '../schema/response-only.ts'
+import { MAX_SUBJECTS } from './app-roles.ts'
 import {
   GROUP_FIELDS,
   GROUP_FILTER,
@@ -20,6 +21,7 @@ import {
   GroupMembers,
   GroupPatch,
 } from './groups.fields.ts'
+import { lockUsers } from './groups.sql.ts'
 
 export type { Group }
 
@@ -29,8 +31,6 @@ const MAX_GROUPS = { tenant: 2000, organization: 200 }
 const MAX_GROUPS_OF_USER = 100
 /** A group in a group in a group. */
 const MAX_DEPTH = 3
-/** Users that an event names. */
-const MAX_SUBJECTS = 100
 
 const requireGroupId = (id: string): void => {
   if (readIdPrefix(id) !== 'group') throw new NotFound('group')
@@ -220,6 +220,7 @@ export async function addGroupMembers(ctx: Ctx, groupId: string, input: unknown)
   const tenantId = ctx.tenant
   return ctx.db.transaction(async (tx) => {
     const group = await readGroup(tx, groupId)
+    await lockUsers(tx, userIds)
     await requireUsers(tx, group, userIds)
     const added = await tx.prisma.groupMember.createManyAndReturn({
       data: [...new Set(userIds)].sort().map((userId) => ({

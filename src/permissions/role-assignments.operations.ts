@@ -1,3 +1,4 @@
+import { getAdministeredId } from '../access/administered-organization.ts'
 import { CLIENT } from '../clients/clients.operations.ts'
 import type { Ctx } from '../context/context.ts'
 import { Conflict, NotFound } from '../core/errors.ts'
@@ -10,7 +11,7 @@ import { parseTargets } from '../operations/targets.ts'
 import '../organizations/memberships.graphql.ts'
 import { defineRestRoute, type RestRoute } from '../rest/route.ts'
 import { USER } from '../users/users.operations.ts'
-import { AppRoleSet, HeldAppRolesShape } from './app-roles.fields.ts'
+import { AppRoleSet, HeldAppRolesShape, SetAppRolesShape } from './app-roles.fields.ts'
 import { APP_ROLE } from './app-roles.operations.ts'
 import type { AppRole } from './app-roles.ts'
 import {
@@ -28,7 +29,7 @@ import {
 } from './role-assignments.ts'
 
 /** Null, with an error, for callers without roles:read. */
-const HELD = { appRoles: HeldAppRolesShape.shape.appRoles.nullable() }
+const HELD = SetAppRolesShape.shape
 
 const toHeldBody = (ctx: Parameters<typeof APP_ROLE.toBody>[0], roles: readonly AppRole[]) => ({
   appRoles: roles.map((role) => APP_ROLE.toBody(ctx, role)),
@@ -111,8 +112,11 @@ function defineAssignment(
       rest: {
         method: 'PUT',
         path,
-        response: HeldAppRolesShape,
-        toBody: (ctx, { appRoles }) => toHeldBody(ctx, appRoles as never),
+        // As in GraphQL, null for callers without roles:read who do not manage the organization.
+        response: SetAppRolesShape,
+        toBody: (ctx, { appRoles }) =>
+          ctx.scopes.has('roles:read') || getAdministeredId(ctx) !== null
+            ? toHeldBody(ctx, appRoles as never) : { appRoles: null },
       },
       run: async (ctx, ids, input) => ({ appRoles: (await set(ctx, ids[target], input)) as never, ...ids }),
     }),

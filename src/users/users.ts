@@ -255,13 +255,20 @@ export async function deleteUser(ctx: Ctx, id: string): Promise<{ deletedUserId:
   return { deletedUserId: id }
 }
 
-/** Deletes a user whose row is locked for it, and records this with the ends of the sessions. */
+/** Deletes a user whose row is locked for it, and records this with the ends of the sessions and memberships. */
 export async function deleteLockedUser(tx: Db, ctx: Ctx, id: string): Promise<void> {
+  const memberships = await tx.prisma.membership.findMany({
+    where: { tenantId: ctx.tenant, userId: id },
+    select: { id: true, organizationId: true },
+  })
   const sessions = await deleteUserRow(tx, id)
   const isSelf = ctx.actor.kind === 'user' && ctx.actor.userId === id
   // IP addresses in the events of the user are cleared.
   await recordEvents(tx, isSelf ? { ...ctx, ip: null } : ctx, [
     ...createRevocationEvents({ sessions, grants: [] }, 'deleted'),
+    ...memberships.map(({ organizationId, id: membershipId }) =>
+      createEvent('membership.deleted', { userId: id, organizationId, membershipId }),
+    ),
     createEvent('user.deleted', { userId: id }),
   ])
 }

@@ -12,14 +12,16 @@ export function issueCodeResponse(
   request: PendingRedirect,
   {
     next,
+    client,
     signInState,
     scopes,
     organizationId,
-  }: Pick<AuthorizationState, 'next' | 'signInState' | 'scopes' | 'organizationId'>,
+  }: Pick<AuthorizationState, 'next' | 'client' | 'signInState' | 'scopes' | 'organizationId'>,
   now = new Date(),
 ): AuthorizationResponse | null {
   if (!signInState || next.step !== 'issue') return null
   const { authentication } = next
-  const code = issueCode(tenant, request, signInState, { scopes, organizationId, authentication }, now)
+  const holder = { ...signInState, codeGeneration: signInState.codeGeneration + client.codeGeneration }
+  const code = issueCode(tenant, request, holder, { scopes, organizationId, authentication }, now)
   return buildCodeResponse(tenant.tenantId, request, code)
 }

@@ -17,6 +17,7 @@ export type RequestingClient = {
   scopes: string[]
   claimMappings: ClaimMapping[]
   groupsClaim: boolean
+  codeGeneration: number
   organization: OrganizationMode
   requirePushedRequests: boolean
   requirePkce: boolean

@@ -21,6 +21,7 @@ export type RequestingClient = Pick<
   | 'scopes'
   | 'claimMappings'
   | 'groupsClaim'
+  | 'codeGeneration'
   | 'callbacks'
   | 'allowedOrigins'
   | 'webOrigins'
@@ -49,6 +50,7 @@ export const createAccountPagesClient = ({
   scopes: [],
   claimMappings: [],
   groupsClaim: false,
+  codeGeneration: 0,
   callbacks: [],
   allowedOrigins: [],
   webOrigins: [],

@@ -16,7 +16,7 @@ import {
   NEW_GRANT_PARAMETERS,
   type TokenOrganization,
 } from './new-grant.sql.ts'
-import { type CodeContents, computeIssueTime } from './sealed-codes.ts'
+import type { CodeContents } from './sealed-codes.ts'
 
 /** What the statement takes of the contents of a code. */
 const CODE_PARAMETERS = {
@@ -32,7 +32,6 @@ const CODE_PARAMETERS = {
   authenticatedAt: 'timestamptz',
   amr: 'text[]',
   codeGeneration: 'int',
-  issuedAt: 'timestamptz',
 } as const
 
 // FOR SHARE serializes this statement with the lock of the user, the end of the session, the revocation of the client's
@@ -62,9 +61,8 @@ const REDEEM_CODE = statement({
     FROM "User" u
     JOIN "Session" s ON s."tenantId" = :tenant AND s."id" = :sessionId AND ${checkFoundRow('s."userId" = u."id"')}
     JOIN "Client" c ON c."tenantId" = :tenant AND c."id" = :clientId AND ${checkFoundRow('c."appType" = :appType')}
-      AND ${checkFoundRow('COALESCE(c."accessRevokedAt" < :issuedAt, true)')}
     WHERE u."tenantId" = :tenant AND u."id" = :userId AND NOT u."locked"
-      AND ${checkFoundRow('u."codeGeneration" = :codeGeneration')}
+      AND ${checkFoundRow('u."codeGeneration" + c."codeGeneration" = :codeGeneration')}
       AND ${checkFoundRow('s."endedAt" IS NULL AND s."expiresAt" > :now')}
     FOR SHARE OF u, s, c
   ), redeemed_code AS (
@@ -115,7 +113,6 @@ export const redeemAuthorizationCode = (
       authenticatedAt,
       amr,
       codeGeneration,
-      issuedAt: computeIssueTime(contents),
     },
   })
 }

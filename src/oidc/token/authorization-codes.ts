@@ -51,7 +51,7 @@ export const buildGrantTerms = (
   expiresAt: addSeconds(now, GRANT_LIFETIME_SECONDS),
 })
 
-/** Whom a code is issued for: the session with its user, and the generation of the user's codes. */
+/** Whom a code is issued for: the session with its user, and the generation of their codes. */
 export type CodeHolder = { id: string; userId: string; codeGeneration: number }
 
 /** What is granted by a code, and the authentication that its ID token reports. */

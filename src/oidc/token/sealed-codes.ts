@@ -1,5 +1,4 @@
 import { createCipheriv, createDecipheriv, createHmac } from 'node:crypto'
-import { addSeconds } from '../../core/time.ts'
 import type { ClaimsRequest } from '../model/claims-request.ts'
 
 /** What an authorization code grants, for whom, and what its redemption must match. See docs/decisions/0095. */
@@ -24,16 +23,13 @@ export type CodeContents = {
   dpopJkt: string | null
   authenticatedAt: Date
   amr: string[]
-  /** The generation of the user's codes when it was issued: a code of an earlier one is void. */
+  /** The sum of the generations of the user's and of the client's codes when it was issued: a code of an earlier one is void. */
   codeGeneration: number
   expiresAt: Date
 }
 
 /** The client redeems a code as soon as the browser delivers it. */
 export const CODE_LIFETIME_SECONDS = 60
-
-export const computeIssueTime = ({ expiresAt }: CodeContents): Date =>
-  addSeconds(expiresAt, -CODE_LIFETIME_SECONDS)
 
 /** The order of the members in a code, after the grant. A change voids the codes of the former version. */
 const MEMBERS = [

@@ -1,6 +1,6 @@
 import type { Db } from '../../database/handle.ts'
 import { type RowOf, statement } from '../../database/statement.ts'
-import { type CodeContents, computeIssueTime } from './sealed-codes.ts'
+import type { CodeContents } from './sealed-codes.ts'
 
 /** What explains the rejection of a code: its grant, its user and its session. */
 export type CodeStateRow = RowOf<typeof SELECT_CODE_STATE>
@@ -12,21 +12,20 @@ const SELECT_CODE_STATE = statement({
     sessionId: 'text',
     clientId: 'text',
     codeGeneration: 'int',
-    issuedAt: 'timestamptz',
   },
   returns: {
     /** When the grant was created; null when the code was not used. */
     usedAt: 'timestamptz?',
     /** Null when the user has been deleted. */
     locked: 'boolean?',
-    /** The user's codes of its generation are void, or those of the client at its time. */
+    /** The codes of its generation, of the user or of the client, are void. */
     isVoid: 'boolean',
     isSessionActive: 'boolean',
     endReason: 'text?',
   },
 })`
   SELECT g."createdAt" AS "usedAt", u."locked", 
-    u."codeGeneration" IS DISTINCT FROM :codeGeneration OR COALESCE(c."accessRevokedAt" >= :issuedAt, false) AS "isVoid",
+    u."codeGeneration" + c."codeGeneration" IS DISTINCT FROM :codeGeneration AS "isVoid",
     COALESCE(s."endedAt" IS NULL AND s."expiresAt" > now(), false) AS "isSessionActive", s."endReason"
   FROM (SELECT) code
   LEFT JOIN "Grant" g ON g."tenantId" = :tenant AND g."id" = :grantId
@@ -39,7 +38,6 @@ export async function selectCodeState(db: Db, contents: CodeContents): Promise<C
   const { grantId, userId, sessionId, clientId, codeGeneration } = contents
   const row = await db.one(SELECT_CODE_STATE, {
     ...{ grantId, userId, sessionId, clientId, codeGeneration },
-    issuedAt: computeIssueTime(contents),
   })
   return row as CodeStateRow
 }

@@ -16,6 +16,7 @@ const testClient = (more: Partial<RequestingClient> = {}): RequestingClient => (
   scopes: ['users:read'],
   claimMappings: [],
   groupsClaim: false,
+  codeGeneration: 0,
   organization: 'none',
   requirePushedRequests: false,
   requirePkce: false,
