@@ -116,7 +116,8 @@ function defineAssignment(
         response: SetAppRolesShape,
         toBody: (ctx, { appRoles }) =>
           ctx.scopes.has('roles:read') || getAdministeredId(ctx) !== null
-            ? toHeldBody(ctx, appRoles as never) : { appRoles: null },
+            ? toHeldBody(ctx, appRoles as never)
+            : { appRoles: null },
       },
       run: async (ctx, ids, input) => ({ appRoles: (await set(ctx, ids[target], input)) as never, ...ids }),
     }),

@@ -16,6 +16,7 @@ import {
   createUnredirectableError,
   readParameter,
 } from '../model/request-parameters.ts'
+import { requireOrganizationName, toOrganizationDemand } from '../model/requested-organization.ts'
 import { parseRequestedResources, requireAllowedResources } from '../model/requested-resources.ts'
 import { parseRequestedScopes } from '../model/scopes.ts'
 import { addAcrValues, parseClaimsParameter } from './claims-parameter.ts'
@@ -44,7 +45,6 @@ export type GivenRequest = {
 }
 
 const MAX_HINT_CHARACTERS = 320
-const MAX_ORGANIZATION_CHARACTERS = 100
 
 /** Only `resource` may be repeated (RFC 6749, section 3.1; RFC 8707, section 2). */
 export function rejectRepeated({ params }: GivenRequest): void {
@@ -128,10 +128,8 @@ export const readResources = ({ params, rules }: GivenRequest): string[] =>
 
 /** The id or the slug of an organization, or what the client demands without one. */
 export function readOrganization({ params, client }: GivenRequest): OrganizationDemand | null {
-  const named = readParameter(params, 'organization')
-  if (named !== null && named.length > MAX_ORGANIZATION_CHARACTERS)
-    throw createInvalidRequestError('The organization is not an id or a slug.')
-  return named === null && client.organization === 'none' ? null : { named, mode: client.organization }
+  const named = requireOrganizationName(readParameter(params, 'organization'))
+  return toOrganizationDemand(named, client.organization)
 }
 
 /** OIDC Core, sections 5.5 and 3.1.2.1. */

@@ -4,6 +4,7 @@ import { issuerOf } from '../../core/issuer.ts'
 import { OAuthError } from '../../core/oauth-error.ts'
 import { isUserScope } from '../../core/scopes.ts'
 import { addSeconds } from '../../core/time.ts'
+import { requireOrganizationName } from '../model/requested-organization.ts'
 import { requireAllowedResources } from '../model/requested-resources.ts'
 import { parseRequestedScopes } from '../model/scopes.ts'
 import type { TokenRequest } from '../model/token-request.ts'
@@ -34,7 +35,7 @@ const buildVerificationUri = (tenant: string): string => `${issuerOf(tenant)}/de
 /**
  * Starts a device authorization (RFC 8628, section 3.1): one statement. Management scopes are limited to the
  * user's roles when the user is known. `makeUserCode` is called again when the code is taken. Throws
- * OAuthError unauthorized_client, invalid_scope when the client may request none of the scopes, and
+ * OAuthError unauthorized_client, invalid_request, invalid_scope when the client may request none of the scopes, and
  * invalid_target.
  */
 export async function startDeviceAuthorization(
@@ -46,18 +47,11 @@ export async function startDeviceAuthorization(
     throw new OAuthError('unauthorized_client', 'The client may not use the device grant.', {
       diagnostics: { app_type: client.appType },
     })
-  if (client.organization === 'required')
-    throw new OAuthError(
-      'unauthorized_client',
-      'The device grant is for no organization, which the client requires.',
-      {
-        diagnostics: { organization: client.organization },
-      },
-    )
   // A user who is tricked into entering a code must lose neither the account nor an organization.
   const permitted = { ...client, scopes: client.scopes.filter((scope) => !isUserScope(scope)) }
   const scopes = parseRequestedScopes(form.scope ?? null, permitted, tenant.defaultScopes)
   const resources = requireAllowedResources(requested, await listAllowedResources(tenant, requested))
+  const organization = requireOrganizationName(form.organization ?? null)
   const deviceCode = randomToken()
   for (let tries = 0; tries < MAX_CODE_ATTEMPTS; tries++) {
     const userCode = makeUserCode()
@@ -69,6 +63,7 @@ export async function startDeviceAuthorization(
       scopes,
       resources,
       defaultAudience: tenant.defaultAudience,
+      organization,
       intervalSeconds: POLL_INTERVAL_SECONDS,
       expiresAt: addSeconds(now, DEVICE_CODE_LIFETIME_SECONDS),
       now,

@@ -11,6 +11,7 @@ export type NewDeviceCode = {
   scopes: string[]
   resources: string[]
   defaultAudience: string | null
+  organization: string | null
   intervalSeconds: number
   expiresAt: Date
   now: Date
@@ -25,6 +26,7 @@ const INSERT_DEVICE_CODE = statement({
     scopes: 'text[]',
     resources: 'text[]',
     defaultAudience: 'text?',
+    organization: 'text?',
     intervalSeconds: 'int',
     expiresAt: 'timestamptz',
     now: 'timestamptz',
@@ -32,8 +34,8 @@ const INSERT_DEVICE_CODE = statement({
   returns: { grantId: 'text' },
 })`
   INSERT INTO "DeviceCode" ("tenantId", "codeHash", "userCodeHash", "grantId", "clientId", "scopes", "resources",
-    "defaultAudience", "intervalSeconds", "expiresAt", "createdAt")
-  VALUES (:tenant, :codeHash, :userCodeHash, :grantId, :clientId, :scopes, :resources, :defaultAudience, :intervalSeconds, :expiresAt, :now)
+    "defaultAudience", "organization", "intervalSeconds", "expiresAt", "createdAt")
+  VALUES (:tenant, :codeHash, :userCodeHash, :grantId, :clientId, :scopes, :resources, :defaultAudience, :organization, :intervalSeconds, :expiresAt, :now)
   ON CONFLICT ("tenantId", "userCodeHash") DO NOTHING RETURNING "grantId"`
 
 /** Inserts a device code; false when the user code is taken. */
@@ -46,9 +48,15 @@ export type PendingDevice = RowOf<typeof SELECT_PENDING>
 
 const SELECT_PENDING = statement({
   takes: { userCodeHashes: 'bytea[]', now: 'timestamptz' },
-  returns: { codeHash: 'bytea', clientId: 'text', scopes: 'text[]', resources: 'text[]' },
+  returns: {
+    codeHash: 'bytea',
+    clientId: 'text',
+    scopes: 'text[]',
+    resources: 'text[]',
+    organization: 'text?',
+  },
 })`
-  SELECT "codeHash", "clientId", "scopes", "resources" FROM "DeviceCode"
+  SELECT "codeHash", "clientId", "scopes", "resources", "organization" FROM "DeviceCode"
   WHERE "tenantId" = :tenant AND "userCodeHash" = ANY(:userCodeHashes) AND "status" = 'pending' AND "expiresAt" > :now`
 
 /** The pending device code of a user code; null otherwise. */
@@ -82,6 +90,7 @@ const APPROVE = statement({
     userId: 'text',
     sessionId: 'text',
     scopes: 'text[]',
+    organizationId: 'text?',
     authenticatedAt: 'timestamptz',
     amr: 'text[]',
   },
@@ -94,7 +103,7 @@ const APPROVE = statement({
     FOR SHARE OF u, s
   ), decided AS (
     UPDATE "DeviceCode" d SET "status" = 'approved', "userId" = p."userId", "sessionId" = p."sessionId",
-      "authenticatedAt" = :authenticatedAt, "amr" = :amr, "scopes" = :scopes
+      "authenticatedAt" = :authenticatedAt, "amr" = :amr, "scopes" = :scopes, "organizationId" = :organizationId
     FROM locked_user p WHERE ${IS_UNDECIDED}
     RETURNING d."clientId"
   ), event_log AS (${buildInsertEventsSql(':events', { from: 'decided' })})
@@ -107,7 +116,14 @@ const APPROVE = statement({
 export async function approveDevice(
   db: Db,
   device: DecidedDevice,
-  approval: { userId: string; sessionId: string; scopes: string[]; authenticatedAt: Date; amr: string[] },
+  approval: {
+    userId: string
+    sessionId: string
+    scopes: string[]
+    organizationId: string | null
+    authenticatedAt: Date
+    amr: string[]
+  },
   event: object,
 ): Promise<boolean> {
   return (await db.one(APPROVE, { ...device, ...approval, events: [event] })) !== null

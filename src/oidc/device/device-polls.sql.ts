@@ -5,6 +5,7 @@ import { buildClaimsUserSql, CLAIMS_PARAMETERS, type ClaimsReading } from '../to
 import {
   buildGrantAccessSql,
   buildGrantApisSql,
+  buildTokenOrganizationSql,
   GRANT_ACCESS_PARAMETERS,
   type GrantTerms,
   NEW_GRANT_CTES,
@@ -56,8 +57,8 @@ const POLL = statement({
     RETURNING d."intervalSeconds"
   ), valid_code AS MATERIALIZED (
     SELECT d."grantId", d."clientId", d."userId", d."sessionId", d."scopes", d."resources", d."defaultAudience", NULL::jsonb AS "claims",
-      ${buildGrantAccessSql('d', 'NULL')} AS "access", NULL::text AS "nonce", NULL::jsonb AS "organization", d."authenticatedAt", d."amr", 'offline_access' = ANY (d."scopes") AS "offline", u."roles",
-      ${buildClaimsUserSql(':withClaims', buildGrantApisSql('d'), 'NULL')} AS "claimsUser"
+      ${buildGrantAccessSql('d', 'd."organizationId"')} AS "access", NULL::text AS "nonce", ${buildTokenOrganizationSql('u."id"', 'd."organizationId"')} AS "organization", d."authenticatedAt", d."amr", 'offline_access' = ANY (d."scopes") AS "offline", u."roles",
+      ${buildClaimsUserSql(':withClaims', buildGrantApisSql('d'), 'd."organizationId"')} AS "claimsUser"
     FROM "DeviceCode" d
     JOIN "User" u ON u."tenantId" = :tenant AND u."id" = d."userId"
     JOIN "Session" s ON s."tenantId" = :tenant AND s."id" = d."sessionId"
@@ -68,6 +69,7 @@ const POLL = statement({
   ), redeemed_code AS (
     UPDATE "DeviceCode" d SET "status" = 'used' FROM valid_code
     WHERE d."tenantId" = :tenant AND d."codeHash" = :codeHash AND d."status" = 'approved'
+      AND (d."organizationId" IS NULL OR valid_code."organization" IS NOT NULL)
     RETURNING d."grantId"
   ), ${NEW_GRANT_CTES}
   SELECT a."status", a."isExpired", COALESCE(polled."intervalSeconds" > a."intervalSeconds", false) AS "isEarly", redemption.*

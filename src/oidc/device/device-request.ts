@@ -1,3 +1,4 @@
+import { findClient } from '../../access/client-cache.ts'
 import type { Ctx } from '../../context/context.ts'
 import { toUserCtx } from '../../context/context.ts'
 import { takeGrant } from '../../coordination/person-budgets.ts'
@@ -8,7 +9,8 @@ import { createEventRow } from '../../events/log.ts'
 import type { AuthorizationState } from '../authorize/evaluate-request.ts'
 import type { Interaction } from '../interactions/interactions.ts'
 import { hashHandle } from '../interactions/interactions.ts'
-import { type DeviceRequest, EMPTY_REQUEST } from '../model/authorize-request.ts'
+import { type DeviceRequest, EMPTY_REQUEST, type OrganizationDemand } from '../model/authorize-request.ts'
+import { toOrganizationDemand } from '../model/requested-organization.ts'
 import {
   approveDevice,
   type DecidedDevice,
@@ -35,11 +37,17 @@ export async function findDeviceRequest(
   await consumeLimit('enterUserCode', tenant, ip)
   const code = parseUserCode(entered)
   const device = code && (await selectPendingDevice(db, hashUserCodeWithAllKeys(tenant, code), new Date()))
-  return device ? toDeviceRequest(device, formatUserCode(code)) : null
+  if (!device) return null
+  const mode = (await findClient(tenant, device.clientId))?.organization ?? 'none'
+  return toDeviceRequest(device, formatUserCode(code), toOrganizationDemand(device.organization, mode))
 }
 
 /** Consent is always requested, even if it was granted before: an attacker may have sent the user code. */
-const toDeviceRequest = (device: PendingDevice, userCode: string): DeviceRequest => ({
+const toDeviceRequest = (
+  device: PendingDevice,
+  userCode: string,
+  organization: OrganizationDemand | null,
+): DeviceRequest => ({
   ...EMPTY_REQUEST,
   responseMode: 'device',
   clientId: device.clientId,
@@ -47,6 +55,7 @@ const toDeviceRequest = (device: PendingDevice, userCode: string): DeviceRequest
   userCode: seal(USER_CODE_PURPOSE, userCode),
   scopes: device.scopes,
   resources: device.resources,
+  organization,
   prompt: ['consent'],
 })
 
@@ -81,14 +90,14 @@ export async function approveDeviceRequest(
   authorization: AuthorizationState,
   interaction: Interaction,
 ): Promise<boolean> {
-  const { next, signInState: state, scopes } = authorization
+  const { next, signInState: state, scopes, organizationId } = authorization
   if (!state || next.step !== 'issue') return false
   takeGrant(ctx.tenant, state.userId, authorization.client.id)
   const { authenticatedAt, amr } = next.authentication
   return approveDevice(
     ctx.db,
     toDecidedDevice(request, interaction, new Date()),
-    { userId: state.userId, sessionId: state.id, scopes, authenticatedAt, amr },
+    { userId: state.userId, sessionId: state.id, scopes, organizationId, authenticatedAt, amr },
     toDecisionEvent(ctx, authorization, (device) =>
       createEvent('device.approved', device, { scope: scopes.join(' ') }),
     ),

@@ -30,7 +30,8 @@ function toPollError(poll: DevicePoll | null): OAuthError {
     return new OAuthError('expired_token', 'The device_code has expired. Request a new one.')
   if (poll.status === 'approved')
     return createInvalidCodeError({
-      reason: 'the session that approved it has ended, or another poll redeemed it first',
+      reason:
+        'the session that approved it or the membership in its organization has ended, or another poll redeemed it first',
     })
   return poll.isEarly
     ? new OAuthError(

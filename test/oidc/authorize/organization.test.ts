@@ -5,6 +5,7 @@ import { updateClient } from '../../../src/clients/client-changes.ts'
 import { explainSignIn } from '../../../src/oidc/explain/explain-sign-in.ts'
 import { previewToken } from '../../../src/oidc/explain/preview-token.ts'
 import { ctxFor } from '../../support/actors.ts'
+import { decide, enterCode, pollWith, startDevice } from '../../support/device-flow.ts'
 import { test as base, startRequest } from '../../support/openid-client.ts'
 import { signInAt } from '../../support/protocol.ts'
 import { countWarmStatements, leastStatements } from '../../support/statements.ts'
@@ -136,22 +137,56 @@ describe('a client that asks for the organization', () => {
     expect(accounts.path).toMatch(/\/select$/)
   })
 
-  test('rejects users without one where it is required', async ({
-    member,
-    requiring,
-    newOrganization,
-    app,
-    tenant,
-  }) => {
+  test('rejects users without one where it is required', async ({ member, requiring, newOrganization }) => {
     expect(await member.authorize(SCOPE, requiring)).toMatchObject(NO_MEMBER)
     const { id, slug } = await newOrganization(member.user)
     expect(readOrganization((await member.newTokens(SCOPE, requiring)).id_token)).toEqual([id, slug])
-    const response = await fetch(`${app.origin}/${tenant}/oidc/device`, {
-      method: 'POST',
-      headers: { authorization: `Basic ${btoa(`${requiring.id}:${requiring.secret}`)}` },
-      body: new URLSearchParams({ scope: 'openid' }),
-    })
-    expect(await response.json()).toMatchObject({ error: 'unauthorized_client' })
+  })
+
+  test('is that of a device, which its user names, chooses or is denied for', async ({
+    app,
+    tenant,
+    member,
+    first,
+    second,
+    requiring,
+    leave,
+    newVisitor,
+    oidc,
+  }) => {
+    const start = async (form: Record<string, string> = {}) => {
+      const { body } = await startDevice(app, tenant, requiring, { ...SCOPE, ...form })
+      return { shown: body.user_code as string, code: body.device_code as string }
+    }
+    const poll = (device: { code: string }) => pollWith(app, tenant, requiring, device.code)
+    const named = await start({ organization: first.slug })
+    expect((await decide(member.browser, tenant, named.shown, 'allow')).path).toMatch(/approved$/)
+    const { body } = await poll(named)
+    expect(readOrganization(body.access_token)).toEqual([first.id, first.slug])
+    expect((await oidc.refresh(body.refresh_token as string, {}, requiring)).status).toBe(200)
+    // It chooses after the code was entered, before the consent.
+    const device = await start()
+    const page = await enterCode(member.browser, tenant, device.shown)
+    expect(page.path).toMatch(/\/organization$/)
+    const chosen = await member.browser.submit(page, { step: 'organization', organization: second.id })
+    const consent = { ...chosen, html: await chosen.response.text() }
+    expect((await member.browser.submit(consent, { step: 'allow' })).path).toMatch(/approved$/)
+    const removed = await start({ organization: second.id })
+    await decide(member.browser, tenant, removed.shown, 'allow')
+    expect(readOrganization((await poll(device)).body.id_token)).toEqual([second.id, second.slug])
+    await leave(second)
+    expect((await poll(removed)).body).toMatchObject({ error: 'invalid_grant' })
+    const stranger = await newVisitor()
+    for (const form of [{ organization: first.slug }, { organization: 'no-such' }, {}] as Record<
+      string,
+      string
+    >[]) {
+      const denied = await start(form)
+      expect((await enterCode(stranger.browser, tenant, denied.shown)).path).toMatch(/denied$/)
+      expect((await poll(denied)).body).toMatchObject({ error: 'access_denied' })
+    }
+    const tooLong = await startDevice(app, tenant, requiring, { organization: 'x'.repeat(101) })
+    expect(tooLong.body).toMatchObject({ error: 'invalid_request' })
   })
 
   test('is explained and previewed', async ({ ctx, member, requiring, newOrganization }) => {
