@@ -30,6 +30,8 @@ export const ID_PREFIXES = [
   'role',
   'apikey',
   'group',
+  'webhook',
+  'delivery',
 ] as const
 export type IdPrefix = (typeof ID_PREFIXES)[number]
 

@@ -131,3 +131,33 @@ export const ORGANIZATION_EVENTS = {
     'A domain is not proven any more: its TXT record was not found again in time.',
   ),
 } as const
+
+const webhook = ['webhookId', 'organizationId?'] as const
+/** Types of events about webhooks. */
+export const WEBHOOK_EVENTS = {
+  'webhook.created': event('A webhook was created.', webhook),
+  'webhook.updated': event('A webhook changed.', webhook),
+  'webhook.deleted': event('A webhook was deleted, with its messages.', webhook),
+  'webhook.secret_rotated': event(
+    'The secret of a webhook was replaced. Messages are signed with the former one too until `previous_expires_at`; null if they no longer are.',
+    webhook,
+    z.strictObject({ previous_expires_at: z.iso.datetime().nullable() }),
+  ),
+  'webhook.replayed': event('A webhook continues after an earlier or later position of the log.', webhook),
+  'webhook.tested': event('A message for a test was sent to a webhook.', webhook),
+  'webhook.redelivered': event('A message of a webhook was sent again.', [
+    'webhookId',
+    'organizationId?',
+    'webhookDeliveryId',
+  ]),
+  'webhook.failing': event(
+    'The receiver of a webhook does not answer, or with a server error; `fault` is the error of an attempt without an HTTP status.',
+    webhook,
+    z.strictObject({ status: z.int().nullable(), fault: z.string().nullable() }),
+  ),
+  'webhook.recovered': event('The receiver of a webhook answers again.', webhook),
+  'webhook.disabled': event(
+    'A webhook was disabled, because its receiver has failed for three days.',
+    webhook,
+  ),
+} as const

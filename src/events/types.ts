@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { PROVIDER_CAUSE_NAMES } from '../model/provider-causes.ts'
-import { ORGANIZATION_EVENTS, PERMISSION_EVENTS } from './customer-types.ts'
+import { ORGANIZATION_EVENTS, PERMISSION_EVENTS, WEBHOOK_EVENTS } from './customer-types.ts'
 import {
   by,
   channel,
@@ -253,6 +253,7 @@ export const EVENTS = {
     z.strictObject({ roles: z.string() }),
   ),
   ...ORGANIZATION_EVENTS,
+  ...WEBHOOK_EVENTS,
   'bulk_job.started': event(
     'A change of so many users was started. Each change has events of its own, with the request id of this one.',
     ['bulkJobId', 'clientId?'],

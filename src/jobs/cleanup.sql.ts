@@ -41,6 +41,7 @@ const DELETE_STATEMENTS = {
   Invitation: buildDeleteBatchSql('Invitation', 'expiresAt'),
   RegistrationToken: buildDeleteBatchSql('RegistrationToken', 'expiresAt'),
   BulkJob: buildDeleteBatchSql('BulkJob', 'createdAt', '"finishedAt" < :before'),
+  WebhookDelivery: buildDeleteBatchSql('WebhookDelivery', 'finishedAt', '"finishedAt" < :before'),
   SigningKey: buildDeleteBatchSql('SigningKey', 'expiresAt'),
   Grant: buildDeleteBatchSql('Grant', 'expiresAt'),
   // The end of a session that is not marked as ended has not been recorded yet.

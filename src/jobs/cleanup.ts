@@ -64,6 +64,8 @@ const RETENTION_MS: Record<CleanupTable, number> = {
   KnownDevice: KNOWN_DEVICE_DAYS * DAY_MS,
   // Its failures are deleted with it.
   BulkJob: 7 * DAY_MS,
+  // Deliveries are listed for a week.
+  WebhookDelivery: 7 * DAY_MS,
   // From the end of a migration on.
   OldPassword: 0,
   DailyCount: MAX_DAYS * DAY_MS,

@@ -44,6 +44,9 @@ const SEALED_COLUMNS = {
   ProviderRefreshToken: sealedColumn('IdpUserToken', 'refreshToken', 'linkId'),
   TotpSecret: sealedColumn('Credential', 'secret', 'id'),
   OldPassword: sealedColumn('OldPassword', 'hash', 'userId'),
+  WebhookSecret: sealedColumn('Webhook', 'secret', 'id'),
+  PreviousWebhookSecret: sealedColumn('Webhook', 'previousSecret', 'id'),
+  WebhookHeaders: sealedColumn('Webhook', 'headers', 'id'),
 } as const
 export type SealedTable = keyof typeof SEALED_COLUMNS
 export const SEALED_TABLES = Object.keys(SEALED_COLUMNS) as SealedTable[]

@@ -9,6 +9,7 @@ import { toIdTokenPurpose } from '../idps/provider/provider-end-session.ts'
 import { toTokenPurpose } from '../idps/tokens/kept-tokens.ts'
 import { SEAL_PURPOSE } from '../keys/keys.ts'
 import { toOldPasswordPurpose } from '../old-passwords/old-passwords.ts'
+import { toWebhookPurpose } from '../webhooks/webhook-secrets.ts'
 import {
   replaceSealedValue,
   SEALED_ROWS_LIMIT,
@@ -29,6 +30,9 @@ const PURPOSE_BY_TABLE: Record<SealedTable, (row: SealedRow) => string> = {
   ProviderRefreshToken: (row) => toTokenPurpose(row.tenantId, String(row.id), 'refreshToken'),
   TotpSecret: (row) => toTotpPurpose(row.tenantId, String(row.id)),
   OldPassword: (row) => toOldPasswordPurpose(row.tenantId, String(row.id)),
+  WebhookSecret: (row) => toWebhookPurpose(row.tenantId, String(row.id), 'secret'),
+  PreviousWebhookSecret: (row) => toWebhookPurpose(row.tenantId, String(row.id), 'secret'),
+  WebhookHeaders: (row) => toWebhookPurpose(row.tenantId, String(row.id), 'headers'),
   IdempotencyKey: (row) => toStoredResponsePurpose(row.tenantId, row.id as Buffer),
 }
 

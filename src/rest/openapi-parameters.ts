@@ -33,6 +33,8 @@ const PATH_PARAMETERS: Record<string, { shape: z.ZodType; description: string }>
   },
   bulkJobId: { shape: createIdShape('bulkjob'), description: 'Id of the bulk job.' },
   groupId: { shape: createIdShape('group'), description: 'Id of the group.' },
+  webhookId: { shape: createIdShape('webhook'), description: 'Id of the webhook.' },
+  webhookDeliveryId: { shape: createIdShape('delivery'), description: 'Id of the message of a webhook.' },
   appRoleId: { shape: createIdShape('role'), description: 'Id of the role.' },
   apiId: { shape: createIdShape('api'), description: 'Id of the API.' },
   idpId: {

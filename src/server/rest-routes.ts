@@ -33,6 +33,7 @@ import { tenantOperations } from '../tenants/tenants.operations.ts'
 import { roleOperations } from '../users/roles.operations.ts'
 import { bulkRoutes } from '../users/transfer/bulk.rest.ts'
 import { userOperations } from '../users/users.operations.ts'
+import { webhookOperations } from '../webhooks/webhooks.operations.ts'
 
 /** Every route of the management surface. A new resource adds its table here. */
 export const restRoutes: readonly RestRoute[] = [
@@ -60,6 +61,7 @@ export const restRoutes: readonly RestRoute[] = [
   ...registrationTokenOperations,
   ...clientOperations,
   ...apiKeyOperations,
+  ...webhookOperations,
   ...tenantCreationOperations,
   ...trustedDocumentOperations,
   ...tenantOperations,

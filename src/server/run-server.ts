@@ -13,6 +13,8 @@ import { startDomainChecks } from '../jobs/domain-checks.ts'
 import { startKeyRotation } from '../jobs/key-schedule.ts'
 import { startRangeDivision } from '../jobs/user-ranges.ts'
 import { startLogoutDeliveries } from '../oidc/logout/logout-deliveries.ts'
+import { startWebhookDeliveries } from '../webhooks/deliver.ts'
+import { startWebhookFollowing } from '../webhooks/follow-log.ts'
 import { bootstrap, formatBanner } from './bootstrap.ts'
 import { closeRuntime, openRuntime } from './runtime.ts'
 import type { SentSchema } from './schema.ts'
@@ -70,7 +72,7 @@ async function startServer(schema: Promise<SentSchema>, createApp: CreateApp): P
     startDailyCounts(),
     startDomainChecks(),
   ]
-  const stopDeliveries = startLogoutDeliveries()
+  const stopDeliveries = [startLogoutDeliveries(), startWebhookFollowing(), startWebhookDeliveries()]
   const stopBulkJobs = startBulkJobs()
   const { port } = await app.listen()
   const stopMetrics = await startMetricsServer()
@@ -87,7 +89,7 @@ async function startServer(schema: Promise<SentSchema>, createApp: CreateApp): P
     setTimeout(() => process.exit(1), EXIT_TIMEOUT_MS).unref()
     for (const stop of stopRepeated) stop()
     stopMetrics()
-    await Promise.all([app.close(), stopDeliveries(), stopBulkJobs()])
+    await Promise.all([app.close(), ...stopDeliveries.map((stop) => stop()), stopBulkJobs()])
     await closeRuntime()
     process.exit(0)
   }

@@ -47,6 +47,7 @@ const AUDITOR: Scope[] = [
   'sessions:read',
   'tenant:read',
   'users:read',
+  'webhooks:read',
 ]
 const EVERY = [...TENANT_SCOPES].sort()
 const SOME: Scope[] = ['clients:write', 'tenant:read', 'users:read']

@@ -202,11 +202,14 @@ describe('the schema', () => {
     expect(suspicious.sort()).toEqual([
       'CreateClientPayload.secret',
       'CreateViewerTotpPayload.secret',
+      'CreateWebhookPayload.secret',
       'Device.hash',
       'IdentityProvider.hasClientSecret',
       'MethodCounts.password',
       'RotateClientSecretPayload.previousSecretExpiresAt',
       'RotateClientSecretPayload.secret',
+      'RotateWebhookSecretPayload.secret',
+      'Webhook.previousSecretExpiresAt',
     ])
   })
 })

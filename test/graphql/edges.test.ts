@@ -31,6 +31,7 @@ const CREATIONS: Record<string, Creation> = {
     input: (count) => ({ slug: `edge-${count}`, name: `Organization ${count}` }),
   },
   createApiKey: { edge: 'apiKeyEdge', list: 'apiKeys', input: (count) => ({ name: `Key ${count}` }) },
+  createWebhook: { edge: 'webhookEdge', list: 'webhooks', input: () => ({ url: 'https://a.example' }) },
   createRegistrationToken: {
     edge: 'registrationTokenEdge',
     list: 'registrationTokens',

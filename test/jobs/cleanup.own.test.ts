@@ -44,6 +44,7 @@ const NOTHING: CleanupReport = {
   BulkJob: 0,
   Invitation: 0,
   RegistrationToken: 0,
+  WebhookDelivery: 0,
   SigningKey: 0,
   Grant: 0,
   Session: 0,

@@ -16,6 +16,8 @@ import { createGroup } from '../../src/permissions/groups.ts'
 import { createRegistrationToken } from '../../src/registration/registration-tokens.ts'
 import { startSession } from '../../src/sessions/sessions.ts'
 import { createUser } from '../../src/users/users.ts'
+import { testWebhook } from '../../src/webhooks/deliveries.ts'
+import { createWebhook } from '../../src/webhooks/webhooks.ts'
 import { ctxFor, newTenant, tokenFor } from '../support/actors.ts'
 import { registerDocument } from '../support/clients.ts'
 import { dbFor } from '../support/database.ts'
@@ -59,6 +61,8 @@ export type Fixture = {
   apiId: string
   appRoleId: string
   groupId: string
+  webhookId: string
+  webhookDeliveryId: string
   /** A passcode that was sent to EMAIL. */
   code: string
   upstream: Upstream
@@ -138,6 +142,8 @@ export async function createFixture(upstream: Upstream): Promise<Fixture> {
     assignableTo: ['user', 'client', 'member'],
     permissions: [{ apiId: api.id, name: 'orders:read' }],
   })
+  const { webhook } = await createWebhook(ctx, { url: 'https://hooks.example/vestibule' })
+  const message = await testWebhook(ctx, webhook.id, undefined)
   await sendPasscode(ctx, 'email', { to: EMAIL })
   const code = /\b\d{6}\b/.exec(listInboxMessages(EMAIL)[0]?.body ?? '')?.[0] ?? ''
   return {
@@ -159,6 +165,8 @@ export async function createFixture(upstream: Upstream): Promise<Fixture> {
     apiKeyId: apiKey.id,
     bulkJobId: bulkJob.id,
     trustedDocumentId: await registerDocument(tenant, client.id),
+    webhookId: webhook.id,
+    webhookDeliveryId: message.id,
     apiId: api.id,
     appRoleId: appRole.id,
     groupId: (await createGroup(ctx, { name: 'Desk', description: 'Order desk' })).id,

@@ -16,6 +16,7 @@ import { PERMISSION_OPERATIONS } from './operations/permissions.ts'
 import { SESSION_OPERATIONS } from './operations/sessions.ts'
 import { TENANT_OPERATIONS } from './operations/tenants.ts'
 import { USER_OPERATIONS } from './operations/users.ts'
+import { WEBHOOK_OPERATIONS } from './operations/webhooks.ts'
 
 /** The operations that both surfaces have, each with calls: those that are rejected come first. */
 export const OPERATIONS: Record<string, Call[]> = {
@@ -36,4 +37,5 @@ export const OPERATIONS: Record<string, Call[]> = {
   ...DAILY_COUNT_OPERATIONS,
   ...BULK_JOB_OPERATIONS,
   ...PERMISSION_OPERATIONS,
+  ...WEBHOOK_OPERATIONS,
 }

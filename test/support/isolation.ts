@@ -31,6 +31,8 @@ import { createRegistrationToken } from '../../src/registration/registration-tok
 import { endSession, startSession } from '../../src/sessions/sessions.ts'
 import { setUserRoles } from '../../src/users/roles.ts'
 import { createUser, lockUser } from '../../src/users/users.ts'
+import { testWebhook } from '../../src/webhooks/deliveries.ts'
+import { createWebhook } from '../../src/webhooks/webhooks.ts'
 import { ctxFor, newTenant, ownTokenFor, TENANT_SCOPES, tokenFor } from './actors.ts'
 import type { GraphqlBody } from './app.ts'
 import { registerDocument } from './clients.ts'
@@ -65,6 +67,8 @@ export type PopulatedTenant = {
   apiId: string
   appRoleId: string
   groupId: string
+  webhookId: string
+  webhookDeliveryId: string
   email: string
   phoneNumber: string
 }
@@ -88,6 +92,8 @@ export type Ids = Pick<
   | 'apiId'
   | 'appRoleId'
   | 'groupId'
+  | 'webhookId'
+  | 'webhookDeliveryId'
 > &
   Partial<PopulatedTenant>
 
@@ -109,6 +115,8 @@ export const UNKNOWN_IDS: Ids = {
   apiId: 'api_01m7xeb1sbendby702xerkqv3p',
   appRoleId: 'role_01m7xeb1sbendby702xerkqv3p',
   groupId: 'group_01m7xeb1sbendby702xerkqv3p',
+  webhookId: 'webhook_01m7xeb1sbendby702xerkqv3p',
+  webhookDeliveryId: 'delivery_01m7xeb1sbendby702xerkqv3p',
 }
 
 async function startApiSession(tenant: string, userId: string) {
@@ -159,9 +167,13 @@ async function populateTenant(tenant: string): Promise<PopulatedTenant> {
   const trustedDocumentId = await registerDocument(tenant, client.id)
   const api = await createApi(ctx, { identifier: `https://${tenant}.example`, name: 'API' })
   const appRole = await createAppRole(ctx, { name: 'clerk', assignableTo: ['user', 'client'] })
+  const { webhook } = await createWebhook(ctx, { url: 'https://hooks.example/vestibule' })
+  const message = await testWebhook(ctx, webhook.id, undefined)
   return {
     tenant,
     token: await tokenFor(tenant),
+    webhookId: webhook.id,
+    webhookDeliveryId: message.id,
     apiId: api.id,
     appRoleId: appRole.id,
     groupId: (await createGroup(ctx, { name: 'Desk' })).id,

@@ -4,6 +4,7 @@ import addFormats from 'ajv-formats'
 import { parsePhoneNumberFromString } from 'libphonenumber-js'
 import { NDJSON } from '../../src/core/json/ndjson.ts'
 import { SYSTEM_TENANT } from '../../src/core/scopes.ts'
+import { decodePosition } from '../../src/model/event-position.ts'
 import { createOpenApiDocuments } from '../../src/rest/openapi.ts'
 import type { JsonSchema } from '../../src/rest/openapi-schemas.ts'
 import { restRoutes } from '../../src/server/rest-routes.ts'
@@ -85,6 +86,7 @@ const FORMATS: Record<string, (text: string) => boolean> = {
     /^[A-Za-z]/.test(text) && isAccepted(() => new Intl.DateTimeFormat('en', { timeZone: text })),
   'language-tag': (text) => isAccepted(() => new Intl.Locale(text.replaceAll('_', '-'))),
   pem: (text) => isAccepted(() => createPublicKey(text)),
+  'event-position': (text) => isAccepted(() => decodePosition(text)),
   cursor: (text) => /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/.test(text),
 }
 

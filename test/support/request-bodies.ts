@@ -9,6 +9,8 @@ import { createApi } from '../../src/permissions/apis.ts'
 import { createAppRole } from '../../src/permissions/app-roles.ts'
 import { createGroup } from '../../src/permissions/groups.ts'
 import type { JsonSchema } from '../../src/rest/openapi-schemas.ts'
+import { testWebhook } from '../../src/webhooks/deliveries.ts'
+import { createWebhook } from '../../src/webhooks/webhooks.ts'
 import { buildOpenApi, Contract } from './openapi.ts'
 import { listOperations, systemDocument } from './openapi-document.ts'
 import { makeClient, makeUser } from './protocol.ts'
@@ -58,6 +60,8 @@ export async function createObjects(tenant: string): Promise<Record<string, stri
     domain: 'generated.example',
   })
   const { id: membershipId } = await createMembership(ctx, organizationId, { userId })
+  const { webhook } = await createWebhook(ctx, { url: 'https://hooks.example/vestibule' })
+  const message = await testWebhook(ctx, webhook.id, undefined)
   return {
     idpId,
     clientId,
@@ -69,6 +73,8 @@ export async function createObjects(tenant: string): Promise<Record<string, stri
     groupId,
     membershipId,
     organizationDomainId,
+    webhookId: webhook.id,
+    webhookDeliveryId: message.id,
     apiKeyId: apiKey.id,
   }
 }

@@ -97,6 +97,21 @@ async function fillTenantTables(tenantId: string): Promise<void> {
   })
   await db.apiKey.create({ data: { tenantId, id: 'k', name: 'x', userId, start: 'x', expiresAt } })
   await db.apiKeySecret.create({ data: { tenantId, secretHash: hash, apiKeyId: 'k' } })
+  await db.webhook.create({
+    data: { tenantId, id: 'w', url: 'https://a.example', secret: 'x', position: 'x' },
+  })
+  await db.webhookDelivery.create({
+    data: {
+      tenantId,
+      id: 'd',
+      webhookId: 'w',
+      messageId: 'm',
+      type: 't',
+      subject: '',
+      body: '{}',
+      expiresAt,
+    },
+  })
   await db.registrationToken.create({ data: { tenantId, id: 't', tokenHash: hash, expiresAt } })
   await db.idempotencyKey.create({ data: { tenantId, keyHash: hash, requestHash: hash, expiresAt } })
   await db.userTerm.create({ data: { tenantId, userId, term: 'w:ada' } })

@@ -40,6 +40,8 @@ export type FetchInit = {
   signal?: AbortSignal
   /** Whether the response body is read. False where only the status counts: then its size is not limited. */
   readBody?: boolean
+  /** So many bytes of the response body are read, and the rest is discarded. Absent: all, up to the limit. */
+  keepBytes?: number
 }
 /**
  * Fetches like `fetch`, within the rules. Throws FetchError. The response body is read already, or discarded.
@@ -97,6 +99,19 @@ function toFetchError(host: string, thrown: unknown): FetchError {
     if (inner) return inner as FetchError
   }
   return new FetchError('unreachable', `${host} could not be reached`, thrown)
+}
+
+/** Reads the beginning of a body. */
+async function readBeginning(body: AsyncIterable<Uint8Array> | null, count: number): Promise<Buffer> {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of body ?? []) {
+    chunks.push(chunk)
+    size += chunk.byteLength
+    // Leaving the loop cancels the stream.
+    if (size >= count) break
+  }
+  return Buffer.concat(chunks).subarray(0, count)
 }
 
 async function readUpTo(
@@ -157,7 +172,9 @@ export function createFetcher(rules: FetchRules): GuardedFetch & { close: () => 
       const content =
         init.readBody === false
           ? await response.body?.cancel()
-          : await readUpTo(response.body, limitBytes, url.hostname)
+          : init.keepBytes === undefined
+            ? await readUpTo(response.body, limitBytes, url.hostname)
+            : await readBeginning(response.body, init.keepBytes)
       return new Response(BODILESS.includes(status) || !content ? null : new Uint8Array(content), {
         status,
         headers: [...response.headers] as [string, string][],

@@ -10,6 +10,8 @@ export type OutboxTable<Payload extends Shape> = {
   name: string
   /** The column with the id of the recipient. */
   recipient: string
+  /** SQL that is true for a message `d` that may be claimed, besides its time; all by default. */
+  condition?: string
   /** The payload as SQL: the columns of a message `d` and of a row `r` that `source` finds. */
   payload: { columns: string; returns: Payload }
   /** The table of the recipients, as `r`, and the condition that joins it. */
@@ -45,9 +47,14 @@ export type OutboxClaim = {
   leaseSeconds: number
 }
 
-/** Declares the statements of an outbox. */
-export function declareOutbox<const Payload extends Shape>(table: OutboxTable<Payload>) {
-  const { name, recipient, payload, source } = table
+/** Declares the statement that claims messages, and what wakes its process. */
+export function declareClaim<const Payload extends Shape>({
+  name,
+  recipient,
+  condition = 'true',
+  payload,
+  source,
+}: Omit<OutboxTable<Payload>, 'buildEventsSql'>) {
   // Takes the oldest due messages, limited per recipient and per tenant, so that thousands for one recipient leave
   // room for others. SKIP LOCKED passes over rows that another process is claiming; the second condition on
   // nextAt excludes those that it has just claimed.
@@ -63,8 +70,8 @@ export function declareOutbox<const Payload extends Shape>(table: OutboxTable<Pa
     returns: { ...MESSAGE_RETURNS, ...payload.returns },
   })`
   WITH oldest AS (
-    SELECT "tenantId", "id", "${recipient}", "nextAt" FROM "${name}"
-    WHERE :tenant = 'system' AND "nextAt" <= now() AND "${recipient}" <> ALL(:exceptRecipients) AND "tenantId" <> ALL(:exceptTenants)
+    SELECT "tenantId", "id", "${recipient}", "nextAt" FROM "${name}" d
+    WHERE :tenant = 'system' AND "nextAt" <= now() AND "${recipient}" <> ALL(:exceptRecipients) AND "tenantId" <> ALL(:exceptTenants) AND ${condition}
     ORDER BY "nextAt" LIMIT 500
   ), recipient_ranked AS (
     SELECT o.*, row_number() OVER (PARTITION BY o."tenantId", o."${recipient}" ORDER BY o."nextAt") AS "recipientRank" FROM oldest o
@@ -80,6 +87,19 @@ export function declareOutbox<const Payload extends Shape>(table: OutboxTable<Pa
   WHERE d."tenantId" = p."tenantId" AND d."id" = p."id" AND ${source.condition}
   RETURNING d."tenantId", d."id", d."${recipient}" AS "recipientId", d."attempts", d."expiresAt", ${payload.columns}`
 
+  return {
+    /** Calls `wake` when this process has inserted messages; returns the function that stops it. */
+    listen: (wake: () => void): (() => void) => onInserted(name, wake),
+    /**
+     * Claims due messages of all tenants. Other processes claim them again after the lease, in case this one dies.
+     */
+    claim: (db: Db, claim: OutboxClaim) => db.many(claimMessages, claim),
+  }
+}
+
+/** Declares the statements of an outbox. */
+export function declareOutbox<const Payload extends Shape>(table: OutboxTable<Payload>) {
+  const { name } = table
   const finishMessage = statement({
     takes: { id: 'text', events: 'jsonb' },
     returns: { finished: 'int' },
@@ -101,12 +121,7 @@ export function declareOutbox<const Payload extends Shape>(table: OutboxTable<Pa
   SELECT 1 AS "postponed" FROM postponed`
 
   return {
-    /** Calls `wake` when this process has inserted messages; returns the function that stops it. */
-    listen: (wake: () => void): (() => void) => onInserted(name, wake),
-    /**
-     * Claims due messages of all tenants. Other processes claim them again after the lease, in case this one dies.
-     */
-    claim: (db: Db, claim: OutboxClaim) => db.many(claimMessages, claim),
+    ...declareClaim(table),
     /** Deletes a message and records the events, in one statement; no events when another process deleted it first. */
     finish: (db: Db, { id }: ClaimedMessage, events: object[]): Promise<void> =>
       db.run(finishMessage, { id, events }),

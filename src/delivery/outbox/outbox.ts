@@ -5,8 +5,10 @@ import { type Db, Handle } from '../../database/handle.ts'
 import { system } from '../../database/system.ts'
 import type { ClaimedMessage, OutboxClaim } from './outbox.sql.ts'
 
-/** What became of a message: `delayed` is its first failure. */
-export type OutboxResult = 'delivered' | 'delayed' | 'failed'
+/** The end of a message; null when there was nowhere to send it to. */
+export type OutboxEnd<Answer> = { result: 'delivered' | 'failed'; answer: Answer } | null
+/** An attempt after which others follow. An aborted one says nothing about the recipient. */
+export type OutboxDelay<Answer> = { answer: Answer; pauseSeconds: number; isAborted: boolean }
 
 /** Messages that are sent to recipients outside, each until its recipient accepts it or it expires. */
 export type Outbox<Message extends ClaimedMessage, Answer> = {
@@ -16,23 +18,23 @@ export type Outbox<Message extends ClaimedMessage, Answer> = {
   store: {
     listen: (wake: () => void) => () => void
     claim: (system: Db, claim: OutboxClaim) => Promise<Message[]>
-    finish: (db: Db, message: Message, events: object[]) => Promise<void>
-    postpone: (db: Db, message: Message, pauseSeconds: number, events: object[]) => Promise<void>
+    /** Ends a message, and records what it means. */
+    finish: (db: Db, message: Message, end: OutboxEnd<Answer>) => Promise<void>
+    /** Postpones a message, unless another process has claimed it since. */
+    postpone: (db: Db, message: Message, delay: OutboxDelay<Answer>) => Promise<void>
   }
-  /** Sends a message within 10 s. Null when there is nowhere to send it to: it is deleted. Never throws. */
+  limits?: OutboxLimits
+  /** Sends a message within 10 s. Null when there is nowhere to send it to. Never throws. */
   send: (message: Message, signal: AbortSignal) => Promise<Answer | null>
   isAccepted: (answer: Answer) => boolean
-  /** The row of the event about a result. */
-  createEvent: (message: Message, result: OutboxResult, answer: Answer) => object
 }
 
 /**
  * Concurrent attempts of one process: in total, per recipient and per tenant. Slow recipients delay only
  * themselves, and no other tenant.
  */
-const MAX_CONCURRENT = 32
-const MAX_PER_RECIPIENT = 4
-const MAX_PER_TENANT = 16
+export type OutboxLimits = { total: number; perRecipient: number; perTenant: number }
+const LIMITS: OutboxLimits = { total: 32, perRecipient: 4, perTenant: 16 }
 /** An attempt takes at most ten seconds. A process that has not finished by then is considered dead. */
 const LEASE_SECONDS = 20
 /** How often messages that other processes inserted, and postponed ones, are looked for. */
@@ -50,29 +52,23 @@ const MAX_PAUSE_SECONDS = 3600
 export const computePauseSeconds = (attempts: number): number =>
   Math.min(FIRST_PAUSE_SECONDS * 3 ** (attempts - 1), MAX_PAUSE_SECONDS) * (1 + Math.random() / 4)
 
-/**
- * Attempts a message once. It is deleted when the recipient accepts it, or when it expires before the next attempt. The
- * first failure is recorded, so that the operator of the recipient learns of it within seconds, not after the last
- * attempt. An aborted attempt says nothing about the recipient.
- */
+/** Attempts a message once: it ends when the recipient accepts it, or when it expires before the next attempt. */
 async function attemptMessage<Message extends ClaimedMessage, Answer>(
-  { name, store, send, isAccepted, createEvent }: Outbox<Message, Answer>,
+  { name, store, send, isAccepted }: Outbox<Message, Answer>,
   message: Message,
   signal: AbortSignal,
 ): Promise<void> {
   const { tenantId, recipientId, attempts, expiresAt } = message
   const db = new Handle({ tenant: tenantId })
-  const finish = (events: object[]): Promise<void> => store.finish(db, message, events)
   const answer = await send(message, signal)
-  if (answer === null) return finish([])
-  if (isAccepted(answer)) return finish([createEvent(message, 'delivered', answer)])
+  if (answer === null) return store.finish(db, message, null)
+  if (isAccepted(answer)) return store.finish(db, message, { result: 'delivered', answer })
   const facts: object = { outbox: name, tenant: tenantId, recipientId, attempts, ...answer }
   log.warn(facts, 'a message was not accepted')
   const pauseSeconds = computePauseSeconds(attempts)
   if (Date.now() + pauseSeconds * 1000 > expiresAt.getTime())
-    return finish([createEvent(message, 'failed', answer)])
-  const events = attempts === 1 && !signal.aborted ? [createEvent(message, 'delayed', answer)] : []
-  await store.postpone(db, message, pauseSeconds, events)
+    return store.finish(db, message, { result: 'failed', answer })
+  await store.postpone(db, message, { answer, pauseSeconds, isAborted: signal.aborted })
 }
 
 /**
@@ -82,6 +78,7 @@ async function attemptMessage<Message extends ClaimedMessage, Answer>(
 export function startOutbox<Message extends ClaimedMessage, Answer>(
   outbox: Outbox<Message, Answer>,
 ): () => Promise<void> {
+  const { limits = LIMITS } = outbox
   const running = new Map<Promise<void>, Message>()
   const abort = new AbortController()
   let timer: NodeJS.Timeout
@@ -110,13 +107,13 @@ export function startOutbox<Message extends ClaimedMessage, Answer>(
 
   const claimBatch = async (): Promise<void> => {
     let found = true
-    while (found && !stopped && running.size < MAX_CONCURRENT) {
+    while (found && !stopped && running.size < limits.total) {
       const messages = await outbox.store.claim(system, {
-        limit: MAX_CONCURRENT - running.size,
-        perRecipient: MAX_PER_RECIPIENT,
-        perTenant: MAX_PER_TENANT,
-        exceptRecipients: listBusy('recipientId', MAX_PER_RECIPIENT),
-        exceptTenants: listBusy('tenantId', MAX_PER_TENANT),
+        limit: limits.total - running.size,
+        perRecipient: limits.perRecipient,
+        perTenant: limits.perTenant,
+        exceptRecipients: listBusy('recipientId', limits.perRecipient),
+        exceptTenants: listBusy('tenantId', limits.perTenant),
         leaseSeconds: LEASE_SECONDS,
       })
       messages.forEach(startAttempt)

@@ -1,0 +1,135 @@
+import type { Db } from '../database/handle.ts'
+import { statement } from '../database/statement.ts'
+import { declareClaim } from '../delivery/outbox/outbox.sql.ts'
+import { buildInsertEventsSql } from '../events/log.sql.ts'
+import { LIFETIME } from './webhooks.sql.ts'
+
+/** A message `e` of the webhook of `d` that waits longer. */
+const EARLIER = `SELECT FROM "WebhookDelivery" e
+      WHERE e."tenantId" = d."tenantId" AND e."webhookId" = d."webhookId" AND e."finishedAt" IS NULL AND e."number" < d."number"`
+
+/**
+ * The messages to send: the oldest of each subject, so that those about one subject arrive in order. Of a webhook that
+ * fails, only the oldest message is tried.
+ */
+export const WEBHOOK_CLAIM = declareClaim({
+  name: 'WebhookDelivery',
+  recipient: 'webhookId',
+  condition: `d."finishedAt" IS NULL AND NOT EXISTS (${EARLIER} AND e."subject" = d."subject") AND EXISTS (
+      SELECT FROM "Webhook" w WHERE w."tenantId" = d."tenantId" AND w."id" = d."webhookId" AND w."enabled"
+        AND (w."failingSince" IS NULL OR NOT EXISTS (${EARLIER}))
+    )`,
+  payload: {
+    columns: `d."messageId", d."body", r."url", r."secret", r."headers",
+    CASE WHEN r."previousSecretExpiresAt" > now() THEN r."previousSecret" END AS "previousSecret"`,
+    returns: {
+      messageId: 'text',
+      body: 'text',
+      url: 'text',
+      secret: 'text',
+      headers: 'text?',
+      previousSecret: 'text?',
+    },
+  },
+  source: { table: '"Webhook"', condition: 'r."tenantId" = d."tenantId" AND r."id" = d."webhookId"' },
+})
+
+/** A message that a process has claimed, with its receiver. */
+export type WebhookMessage = Awaited<ReturnType<typeof WEBHOOK_CLAIM.claim>>[number]
+
+/** What the receiver answered: a status and the beginning of the body, or why there is none. */
+export type WebhookAnswer = {
+  status: number | null
+  fault: string | null
+  latencyMs: number
+  response: string | null
+}
+
+const ANSWER = { status: 'int?', fault: 'text?', latencyMs: 'int', response: 'text?' } as const
+const SET_ANSWER = `"httpStatus" = :status, "fault" = :fault, "latencyMs" = :latencyMs, "response" = :response`
+
+const insertWebhookEvents = (from: string) =>
+  buildInsertEventsSql(':events', {
+    from,
+    columns: { organizationId: `${from}."organizationId"`, subjectIds: `ARRAY[${from}."id"]` },
+  })
+
+const ACCEPT_MESSAGE = statement({
+  takes: { id: 'text', ...ANSWER, events: 'jsonb' },
+  returns: { recovered: 'int' },
+  hasInserted: (rows) => rows.length > 0,
+})`
+  WITH accepted AS (
+    UPDATE "WebhookDelivery" SET "finishedAt" = now(), "accepted" = true, ${SET_ANSWER}
+    WHERE "tenantId" = :tenant AND "id" = :id AND "finishedAt" IS NULL RETURNING "webhookId"
+  ), recovered AS (
+    UPDATE "Webhook" w SET "failingSince" = NULL FROM accepted a
+    WHERE w."tenantId" = :tenant AND w."id" = a."webhookId" AND w."failingSince" IS NOT NULL RETURNING w."id", w."organizationId"
+  ), woken AS (
+    UPDATE "WebhookDelivery" d SET "nextAt" = now() FROM recovered r
+    WHERE d."tenantId" = :tenant AND d."webhookId" = r."id" AND d."finishedAt" IS NULL AND d."nextAt" > now() + interval '20 seconds'
+  ), event_log AS (${insertWebhookEvents('recovered')})
+  SELECT 1 AS "recovered" FROM recovered`
+
+/** Ends a message that the receiver has accepted. A webhook that failed recovers, with an event: its other messages are due. */
+export const acceptMessage = (
+  db: Db,
+  values: { id: string; events: object[] } & WebhookAnswer,
+): Promise<void> => db.run(ACCEPT_MESSAGE, values)
+
+const GIVE_UP_MESSAGE = statement({
+  takes: { id: 'text', ...ANSWER, events: 'jsonb' },
+  returns: { disabled: 'int' },
+  hasInserted: (rows) => rows.length > 0,
+})`
+  WITH failed AS (
+    UPDATE "WebhookDelivery" SET "finishedAt" = now(), ${SET_ANSWER}
+    WHERE "tenantId" = :tenant AND "id" = :id AND "finishedAt" IS NULL RETURNING "webhookId"
+  ), disabled AS (
+    UPDATE "Webhook" w SET "enabled" = false, "updatedAt" = now() FROM failed f
+    WHERE w."tenantId" = :tenant AND w."id" = f."webhookId" AND w."enabled" AND w."failingSince" < now() - ${LIFETIME} + interval '2 hours'
+    RETURNING w."id", w."organizationId"
+  ), event_log AS (${insertWebhookEvents('disabled')})
+  SELECT 1 AS "disabled" FROM disabled`
+
+/** Ends a message that expires. A webhook that has failed all this time is disabled, with an event. */
+export const giveUpMessage = (
+  db: Db,
+  values: { id: string; events: object[] } & WebhookAnswer,
+): Promise<void> => db.run(GIVE_UP_MESSAGE, values)
+
+const POSTPONE_MESSAGE = statement({
+  takes: {
+    id: 'text',
+    attempts: 'int',
+    pauseSeconds: 'float8',
+    isFault: 'boolean',
+    ...ANSWER,
+    events: 'jsonb',
+  },
+  returns: { failing: 'int' },
+  hasInserted: (rows) => rows.length > 0,
+})`
+  WITH postponed AS (
+    UPDATE "WebhookDelivery" SET "nextAt" = now() + make_interval(secs => :pauseSeconds), ${SET_ANSWER}
+    WHERE "tenantId" = :tenant AND "id" = :id AND "attempts" = :attempts AND "finishedAt" IS NULL RETURNING "webhookId"
+  ), failing AS (
+    UPDATE "Webhook" w SET "failingSince" = now() FROM postponed p
+    WHERE :isFault AND w."tenantId" = :tenant AND w."id" = p."webhookId" AND w."failingSince" IS NULL RETURNING w."id", w."organizationId"
+  ), event_log AS (${insertWebhookEvents('failing')})
+  SELECT 1 AS "failing" FROM failing`
+
+/**
+ * Postpones a message, unless another process has claimed it since. With `isFault`, the webhook is failing from then on,
+ * with an event.
+ */
+export const postponeMessage = (
+  db: Db,
+  values: {
+    id: string
+    attempts: number
+    pauseSeconds: number
+    isFault: boolean
+    events: object[]
+  } & WebhookAnswer,
+): Promise<void> => db.run(POSTPONE_MESSAGE, values)

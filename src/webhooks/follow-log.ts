@@ -1,0 +1,164 @@
+import { EVENTS_TOPIC, subscribe } from '../coordination/bus.ts'
+import { newId } from '../core/crypto.ts'
+import { errorMessage } from '../core/error-message.ts'
+import { log } from '../core/log.ts'
+import type { Scope } from '../core/scopes.ts'
+import { Handle } from '../database/handle.ts'
+import { onInserted } from '../database/insertions.ts'
+import { system } from '../database/system.ts'
+import { toEventBody } from '../events/event-body.ts'
+import { createEventMatcher, getSubjectIds } from '../events/list.ts'
+import { type LogEvent, readEvents, readHead } from '../events/log.ts'
+import { comparePositions, decodePosition, encodePosition } from '../model/event-position.ts'
+import {
+  advanceWebhook,
+  type Follower,
+  MAX_WAITING,
+  type NewMessage,
+  selectFollowers,
+  selectWebhookTenants,
+} from './webhooks.sql.ts'
+
+/** Events that one read fetches. */
+const BATCH = 250
+/** How often webhooks and events of other processes are looked for. */
+const POLL_MS = 3000
+/** While events are hidden behind an open transaction. */
+const HIDDEN_MS = 100
+
+/** Who creates a webhook may read events. */
+const READER = { scopes: new Set<Scope>(['events:read']) }
+
+/** The message about an event, as JSON (Standard Webhooks: `type`, `timestamp`, `data`). */
+export function createBody(event: LogEvent, payload: string): string {
+  const { id, position, organizationId } = event
+  const data =
+    payload === 'thin'
+      ? { id, position, organizationId, subjectIds: getSubjectIds(event) }
+      : toEventBody(READER, event)
+  return JSON.stringify({ type: event.type, timestamp: event.occurredAt.toISOString(), data })
+}
+
+/** Events before the position were removed by retention: the receiver reads what they changed. */
+const createGap = (position: string): NewMessage => ({
+  id: newId('delivery'),
+  messageId: `gap_${position}`,
+  type: 'event.gap',
+  subject: '',
+  body: JSON.stringify({ type: 'event.gap', timestamp: new Date().toISOString(), data: { position } }),
+})
+
+const createMessage = (event: LogEvent, payload: string): NewMessage => ({
+  id: newId('delivery'),
+  messageId: event.id,
+  type: event.type,
+  subject: getSubjectIds(event)[0] ?? '',
+  body: createBody(event, payload),
+})
+
+/** Makes the next messages of a webhook. Returns whether it should be called again, at once or after a while. */
+async function advance(db: Handle, follower: Follower): Promise<'now' | 'soon' | 'idle'> {
+  const { id, types, organizationId, payload, position, waiting } = follower
+  const room = Math.min(MAX_WAITING - waiting, BATCH)
+  if (room <= 0) return 'idle'
+  const start = decodePosition(position)
+  const { trimmedTo } = await readHead(db)
+  if (trimmedTo && comparePositions(start, trimmedTo) < 0) {
+    const to = encodePosition(trimmedTo)
+    await advanceWebhook(db, { id, from: position, to, messages: [createGap(to)] })
+    return 'now'
+  }
+  const { events, hidden } = await readEvents(db, start, room)
+  const last = events.at(-1)
+  if (!last) return hidden ? 'soon' : 'idle'
+  const matches = createEventMatcher({ types: types.length > 0 ? types : null, organizationId })
+  const messages = events.filter(matches).map((event) => createMessage(event, payload))
+  await advanceWebhook(db, { id, from: position, to: last.position, messages })
+  return events.length === room ? 'now' : hidden ? 'soon' : 'idle'
+}
+
+/**
+ * Follows the logs of the tenants that have webhooks: makes a message of each event that a webhook is for, exactly once for
+ * any number of processes. The returned function stops it and resolves when nothing is being written.
+ */
+export function startWebhookFollowing(): () => Promise<void> {
+  /** Tenants with a webhook. A tenant without one costs nothing per event. */
+  let tenants = new Set<string>()
+  const due = new Set<string>()
+  let isStopped = false
+  let working: Promise<void> | null = null
+  const timers = new Set<NodeJS.Timeout>()
+
+  const wakeLater = (tenant: string): void => {
+    const timer = setTimeout(() => {
+      timers.delete(timer)
+      wake(tenant)
+    }, HIDDEN_MS).unref()
+    timers.add(timer)
+  }
+
+  const followTenant = async (tenant: string): Promise<void> => {
+    const db = new Handle({ tenant })
+    for (const follower of await selectFollowers(db)) {
+      if (isStopped) return
+      const next = await advance(db, follower)
+      if (next === 'now') due.add(tenant)
+      else if (next === 'soon') wakeLater(tenant)
+    }
+  }
+
+  const work = async (): Promise<void> => {
+    for (const tenant of due) {
+      if (isStopped) return
+      due.delete(tenant)
+      await followTenant(tenant).catch((error: unknown) =>
+        log.warn({ tenant, err: errorMessage(error) }, 'the log cannot be followed for webhooks'),
+      )
+    }
+  }
+
+  const start = (): void => {
+    working ??= work().finally(() => {
+      working = null
+      if (due.size > 0 && !isStopped) start()
+    })
+  }
+
+  const wake = (tenant: string): void => {
+    if (isStopped || !tenants.has(tenant)) return
+    due.add(tenant)
+    start()
+  }
+
+  const findTenants = async (): Promise<void> => {
+    tenants = new Set(await selectWebhookTenants(system))
+    for (const tenant of tenants) wake(tenant)
+  }
+
+  let poll: NodeJS.Timeout | undefined
+  let polling: Promise<void> = Promise.resolve()
+  const repeat = (): void => {
+    polling = findTenants()
+      .catch((error: unknown) => log.warn({ err: errorMessage(error) }, 'cannot look for webhooks'))
+      .then(() => {
+        if (!isStopped) poll = setTimeout(repeat, POLL_MS * (0.75 + Math.random() / 2)).unref()
+      })
+  }
+
+  const stopListening = [
+    subscribe(EVENTS_TOPIC, wake),
+    onInserted('Webhook', (tenant) => {
+      tenants.add(tenant)
+      wake(tenant)
+    }),
+  ]
+  repeat()
+  return async () => {
+    isStopped = true
+    clearTimeout(poll)
+    for (const timer of timers) clearTimeout(timer)
+    for (const stop of stopListening) stop()
+    await polling
+    await working
+  }
+}

@@ -1,0 +1,227 @@
+import { Conflict, NotFound } from '../core/errors.ts'
+import { CURSOR_ARGS, connectionField } from '../graphql/connection.ts'
+import { withScope } from '../graphql/field-access.ts'
+import { Node, registerNode } from '../graphql/node.graphql.ts'
+import { defineObjectType } from '../graphql/shape-fields.ts'
+import { defineList, defineNestedList } from '../operations/list.ts'
+import { defineMutation } from '../operations/mutation.ts'
+import { defineLookup } from '../operations/query.ts'
+import { defineResource } from '../operations/resource.ts'
+import type { RestRoute } from '../rest/route.ts'
+import { encodeIdCursor } from '../schema/page.ts'
+import { idShape } from '../schema/response-shapes.ts'
+import {
+  findWebhookDeliveries,
+  getWebhookDelivery,
+  listWebhookDeliveries,
+  redeliverWebhookDelivery,
+  testWebhook,
+  toDeliveryListName,
+  type WebhookDelivery,
+} from './deliveries.ts'
+import {
+  NewWebhookShape,
+  WEBHOOK_FILTER,
+  WebhookCreate,
+  WebhookDeliveryShape,
+  WebhookPatch,
+  WebhookReplay,
+  WebhookRotation,
+  WebhookShape,
+  WebhookTest,
+} from './webhooks.fields.ts'
+import {
+  createWebhook,
+  deleteWebhook,
+  findWebhooks,
+  getWebhook,
+  listWebhooks,
+  replayWebhook,
+  rotateWebhookSecret,
+  toWebhookListName,
+  updateWebhook,
+  type Webhook,
+} from './webhooks.ts'
+
+// A message has an event.
+const DELIVERY = defineResource<WebhookDelivery>({
+  member: 'webhookDelivery',
+  members: 'webhookDeliveries',
+  words: 'message of a webhook',
+  ref: defineObjectType<WebhookDelivery>(WebhookDeliveryShape, {
+    ...withScope('events:read', 'A message of a webhook, and what became of it.'),
+    interfaces: [Node],
+  }),
+  scope: 'events:read',
+  shape: WebhookDeliveryShape,
+  toCursor: ({ tenant }, { webhookId, id }) => encodeIdCursor(toDeliveryListName(tenant, webhookId), id),
+})
+
+const WEBHOOK = defineResource<Webhook>({
+  member: 'webhook',
+  ref: defineObjectType<Webhook>(
+    WebhookShape,
+    { ...withScope('webhooks:read', 'A receiver of events, at a URL.'), interfaces: [Node] },
+    (t) => ({
+      deliveries: t.field({
+        ...connectionField(DELIVERY.getConnection() as never),
+        description: 'Its messages, oldest first. Finished ones are kept for a week.',
+        args: CURSOR_ARGS,
+        resolve: ({ id }, args, { ctx }) => listWebhookDeliveries(ctx, id, args) as never,
+      }),
+    }),
+  ),
+  scope: 'webhooks:read',
+  shape: WebhookShape,
+  toCursor: ({ tenant }, { id }) => encodeIdCursor(toWebhookListName(tenant), id),
+})
+
+registerNode('webhook', {
+  ref: WEBHOOK.ref,
+  scope: WEBHOOK.scope,
+  load: (id, { loaders }) => loaders.over(findWebhooks).load(id),
+})
+registerNode('delivery', {
+  ref: DELIVERY.ref,
+  scope: DELIVERY.scope,
+  load: (id, { loaders }) => loaders.over(findWebhookDeliveries).load(id),
+})
+
+const PATH = '/webhooks/:webhookId'
+const NEW_OUTPUT = { webhook: WEBHOOK, secret: NewWebhookShape.shape.secret }
+
+export const webhookOperations: readonly RestRoute[] = [
+  ...defineMutation({
+    name: 'createWebhook',
+    summary:
+      'Creates a webhook: the events of the tenant, or of an organization, are sent to its URL from now on. The response has the secret of the signatures, which is shown only once. Requires scope events:read too.',
+    scope: 'webhooks:write',
+    isCreation: true,
+    input: WebhookCreate,
+    errors: [NotFound, Conflict],
+    output: NEW_OUTPUT,
+    rest: {
+      method: 'POST',
+      path: '/webhooks',
+      status: 201,
+      location: ({ id }) => `/webhooks/${id}`,
+      response: NewWebhookShape,
+      toBody: (ctx, { webhook, secret }) => ({ ...WEBHOOK.toBody(ctx, webhook), secret }),
+    },
+    run: (ctx, _ids, input) => createWebhook(ctx, input),
+  }),
+  ...defineList({
+    name: 'listWebhooks',
+    summary: 'The webhooks of the tenant and its organizations, oldest first.',
+    resource: WEBHOOK,
+    filter: WEBHOOK_FILTER,
+    path: '/webhooks',
+    run: listWebhooks,
+  }),
+  ...defineLookup({
+    name: 'getWebhook',
+    field: 'webhook',
+    summary: 'A webhook.',
+    resource: WEBHOOK,
+    target: 'webhookId',
+    path: PATH,
+    run: getWebhook,
+  }),
+  ...defineMutation({
+    name: 'updateWebhook',
+    summary:
+      'Changes a webhook. One that is enabled again sends what happened meanwhile. Requires scope events:read too.',
+    scope: 'webhooks:write',
+    targets: ['webhookId'],
+    input: WebhookPatch,
+    errors: [NotFound],
+    output: { webhook: WEBHOOK },
+    rest: { method: 'PATCH', path: PATH },
+    run: async (ctx, { webhookId }, input) => ({ webhook: await updateWebhook(ctx, webhookId, input) }),
+  }),
+  ...defineMutation({
+    name: 'rotateWebhookSecret',
+    summary:
+      'Replaces the secret of a webhook by a new one, which is shown only once. Messages are signed with both for overlapSeconds. Requires scope events:read too.',
+    scope: 'webhooks:write',
+    isCreation: true,
+    targets: ['webhookId'],
+    input: WebhookRotation,
+    isInputOptional: true,
+    errors: [NotFound],
+    output: NEW_OUTPUT,
+    rest: {
+      method: 'POST',
+      path: `${PATH}/rotate`,
+      response: NewWebhookShape,
+      toBody: (ctx, { webhook, secret }) => ({ ...WEBHOOK.toBody(ctx, webhook), secret }),
+    },
+    run: (ctx, { webhookId }, input) => rotateWebhookSecret(ctx, webhookId, input),
+  }),
+  ...defineMutation({
+    name: 'replayWebhook',
+    summary:
+      'Lets a webhook continue after another position of the event log: it sends the events that follow, again if they were sent before. Requires scope events:read too.',
+    scope: 'webhooks:write',
+    targets: ['webhookId'],
+    input: WebhookReplay,
+    errors: [NotFound],
+    output: { webhook: WEBHOOK },
+    rest: { method: 'POST', path: `${PATH}/replay` },
+    run: async (ctx, { webhookId }, input) => ({ webhook: await replayWebhook(ctx, webhookId, input) }),
+  }),
+  ...defineMutation({
+    name: 'testWebhook',
+    summary: 'Sends a message of the type `webhook.test`. Requires scope events:read too.',
+    scope: 'webhooks:write',
+    targets: ['webhookId'],
+    input: WebhookTest,
+    isInputOptional: true,
+    errors: [NotFound, Conflict],
+    output: { webhookDelivery: DELIVERY },
+    rest: { method: 'POST', path: `${PATH}/test` },
+    run: async (ctx, { webhookId }, input) => ({
+      webhookDelivery: await testWebhook(ctx, webhookId, input),
+    }),
+  }),
+  ...defineMutation({
+    name: 'deleteWebhook',
+    summary: 'Deletes a webhook with its messages. Requires scope events:read too.',
+    scope: 'webhooks:write',
+    targets: ['webhookId'],
+    errors: [NotFound],
+    output: { deletedWebhookId: idShape.meta({ description: 'Id of the deleted webhook.' }) },
+    rest: { method: 'DELETE', path: PATH, message: 'The webhook was deleted.' },
+    run: (ctx, { webhookId }) => deleteWebhook(ctx, webhookId),
+  }),
+  ...defineNestedList({
+    name: 'listWebhookDeliveries',
+    summary: 'The messages of a webhook, oldest first. Finished ones are kept for a week.',
+    resource: DELIVERY,
+    target: 'webhookId',
+    path: `${PATH}/deliveries`,
+    run: listWebhookDeliveries,
+  }),
+  ...defineLookup({
+    name: 'getWebhookDelivery',
+    field: 'webhookDelivery',
+    summary: 'A message of a webhook.',
+    resource: DELIVERY,
+    target: 'webhookDeliveryId',
+    path: '/webhook-deliveries/:webhookDeliveryId',
+    run: getWebhookDelivery,
+  }),
+  ...defineMutation({
+    name: 'redeliverWebhookDelivery',
+    summary:
+      'Sends a message of a webhook again, with the id that it had. One that waits is sent at once. Requires scope events:read too.',
+    scope: 'webhooks:write',
+    targets: ['webhookDeliveryId'],
+    errors: [NotFound],
+    output: { webhookDelivery: DELIVERY },
+    rest: { method: 'POST', path: '/webhook-deliveries/:webhookDeliveryId/redeliver' },
+    run: async (ctx, { webhookDeliveryId }) => ({
+      webhookDelivery: await redeliverWebhookDelivery(ctx, webhookDeliveryId),
+    }),
+  }),
+]

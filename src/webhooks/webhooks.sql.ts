@@ -1,0 +1,93 @@
+import type { Db } from '../database/handle.ts'
+import { declareRowLock, declareTenantLock } from '../database/row-locks.sql.ts'
+import { type RowOf, statement } from '../database/statement.ts'
+
+const LOCK_TENANT = declareTenantLock(['tenantId'])
+/** Locks the tenant, so that concurrent creations count each other. */
+export const lockTenantForWebhooks = (tx: Db): Promise<void> => tx.run(LOCK_TENANT)
+
+const LOCK_WEBHOOK = declareRowLock('Webhook', [
+  'organizationId',
+  'url',
+  'description',
+  'types',
+  'payload',
+  'enabled',
+  'headers',
+  'secret',
+  'failingSince',
+  'updatedAt',
+])
+/** Locks a webhook; null without it. */
+export const lockWebhook = (tx: Db, id: string) => tx.one(LOCK_WEBHOOK, { id })
+
+const WAKE_MESSAGES = statement({ takes: { webhookId: 'text' } })`
+  UPDATE "WebhookDelivery" SET "nextAt" = now()
+  WHERE "tenantId" = :tenant AND "webhookId" = :webhookId AND "finishedAt" IS NULL AND "nextAt" > now() + interval '20 seconds'`
+
+/** Makes the postponed messages of a webhook due. Messages that are being sent keep their lease. */
+export const wakeMessages = (tx: Db, webhookId: string): Promise<void> => tx.run(WAKE_MESSAGES, { webhookId })
+
+const SELECT_TENANTS = statement({ returns: { tenantId: 'text' } })`
+  SELECT DISTINCT "tenantId" FROM "Webhook" WHERE :tenant = 'system' AND "enabled"`
+
+/** The tenants that have a webhook which is enabled. Requires the tenant `system`. */
+export const selectWebhookTenants = async (system: Db): Promise<string[]> =>
+  (await system.many(SELECT_TENANTS)).map(({ tenantId }) => tenantId)
+
+/** Messages of a webhook that wait. Further events stay in the log until there is room. */
+export const MAX_WAITING = 1000
+
+const SELECT_FOLLOWERS = statement({
+  returns: {
+    id: 'text',
+    organizationId: 'text?',
+    types: 'text[]',
+    payload: 'text',
+    position: 'text',
+    waiting: 'int',
+  },
+})`
+  SELECT w."id", w."organizationId", w."types", w."payload", w."position", (
+    SELECT count(*)::int FROM (
+      SELECT FROM "WebhookDelivery" d WHERE d."tenantId" = w."tenantId" AND d."webhookId" = w."id" AND d."finishedAt" IS NULL
+      LIMIT ${MAX_WAITING}
+    ) waiting
+  ) AS "waiting"
+  FROM "Webhook" w WHERE w."tenantId" = :tenant AND w."enabled"`
+
+/** A webhook that follows the log, and how many of its messages wait. */
+export type Follower = RowOf<typeof SELECT_FOLLOWERS>
+
+export const selectFollowers = (db: Db): Promise<Follower[]> => db.many(SELECT_FOLLOWERS)
+
+/** A message to insert. */
+export type NewMessage = { id: string; messageId: string; type: string; subject: string; body: string }
+
+/** When a message is given up. */
+export const LIFETIME = `interval '3 days'`
+
+const ADVANCE_WEBHOOK = statement({
+  takes: { id: 'text', from: 'text', to: 'text', messages: 'jsonb' },
+  returns: { moved: 'int' },
+  hasInserted: (rows) => rows.length > 0,
+})`
+  WITH moved AS (
+    UPDATE "Webhook" SET "position" = :to WHERE "tenantId" = :tenant AND "id" = :id AND "position" = :from AND "enabled" RETURNING "id"
+  ), inserted AS (
+    INSERT INTO "WebhookDelivery" ("tenantId", "id", "webhookId", "messageId", "type", "subject", "body", "expiresAt")
+    SELECT :tenant, m."id", moved."id", m."messageId", m."type", m."subject", m."body", now() + ${LIFETIME}
+    FROM moved, jsonb_array_elements(:messages) WITH ORDINALITY AS e(v, n),
+      LATERAL jsonb_to_record(e.v) AS m("id" text, "messageId" text, "type" text, "subject" text, "body" text)
+    ORDER BY e.n
+  )
+  SELECT 1 AS "moved" FROM moved`
+
+/**
+ * Moves a webhook in the log, and inserts the messages of the events in between, in their order. False when it is not at
+ * `from` any more: another process has moved it.
+ */
+export const advanceWebhook = async (
+  db: Db,
+  move: { id: string; from: string; to: string; messages: NewMessage[] },
+): Promise<boolean> => (await db.one(ADVANCE_WEBHOOK, move)) !== null

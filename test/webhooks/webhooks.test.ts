@@ -1,0 +1,287 @@
+import { Webhook as Verifier } from 'standardwebhooks'
+import { describe, expect } from 'vitest'
+import type { Ctx } from '../../src/context/context.ts'
+import type { Scope } from '../../src/core/scopes.ts'
+import { createOrganization, updateOrganization } from '../../src/organizations/organizations.ts'
+import { createUser, lockUser, unlockUser, updateUser } from '../../src/users/users.ts'
+import { startWebhookDeliveries } from '../../src/webhooks/deliver.ts'
+import {
+  listWebhookDeliveries,
+  redeliverWebhookDelivery,
+  testWebhook,
+} from '../../src/webhooks/deliveries.ts'
+import { startWebhookFollowing } from '../../src/webhooks/follow-log.ts'
+import {
+  createWebhook,
+  getWebhook,
+  replayWebhook,
+  rotateWebhookSecret,
+  updateWebhook,
+} from '../../src/webhooks/webhooks.ts'
+import { sql } from '../support/database.ts'
+import { test as base } from '../support/tenant-per-test.ts'
+import { startWebhookReceiver } from '../support/webhook-receiver.ts'
+
+const listDeliveries = async (ctx: Ctx, webhookId: string) =>
+  (await listWebhookDeliveries(ctx, webhookId, { first: 1000 })).rows
+
+/** `test` with a receiver, and this process sending: `start` begins again what `stop` has ended. */
+const test = base
+  .extend('receiver', async ({ app: _ }, { onCleanup }) => {
+    const receiver = await startWebhookReceiver()
+    onCleanup(receiver.close)
+    return receiver
+  })
+  .extend('sending', { auto: true }, async ({ tenant }, { onCleanup }) => {
+    // Other files of the process have webhooks, too.
+    await sql('DELETE FROM "Webhook" WHERE "tenantId" <> $1', [tenant])
+    let stops: (() => Promise<void>)[] = []
+    const stop = async () => {
+      await Promise.all(stops.map((each) => each()))
+      stops = []
+    }
+    const start = (processes = 1) => {
+      for (let n = 0; n < processes; n++) stops.push(startWebhookFollowing(), startWebhookDeliveries())
+    }
+    start()
+    onCleanup(stop)
+    return { start, stop }
+  })
+  .extend(
+    'idsAt',
+    ({ receiver }) =>
+      (path: string) =>
+        receiver.at(path).map(({ headers }) => headers['webhook-id'] as string),
+  )
+  /** The ids of the events since the first webhook was created, of some types if they are given. */
+  .extend('listIds', ({ events }) => async (...types: string[]) => {
+    const log = await events()
+    return log
+      .slice(log.findIndex(({ type }) => type === 'webhook.created'))
+      .filter(({ type }) => types.length === 0 || types.includes(type))
+      .map(({ id }) => id)
+  })
+
+describe('a webhook', () => {
+  test('sends each event of its types once, in order, signed as Standard Webhooks says', async ({
+    ctx,
+    receiver,
+    idsAt,
+    listIds,
+  }) => {
+    const { webhook, secret } = await createWebhook(ctx, {
+      url: receiver.urlOf('/all'),
+      types: ['user.created', 'user.locked', 'user.unlocked'],
+      headers: [{ name: 'Authorization', value: 'Bearer s3cret' }],
+    })
+    const thin = await createWebhook(ctx, { url: receiver.urlOf('/thin'), payload: 'thin' })
+    const { id } = await createUser(ctx, { email: 'ada@example.com', name: 'Ada' })
+    for (let n = 0; n < 5; n++) {
+      await lockUser(ctx, id)
+      await unlockUser(ctx, id)
+    }
+    const wanted = await listIds('user.created', 'user.locked', 'user.unlocked')
+    expect(wanted).toHaveLength(11)
+    await expect.poll(() => idsAt('/all')).toEqual(wanted)
+    const [first] = receiver.at('/all')
+    const { type, data, timestamp } = new Verifier(secret).verify(
+      first?.body ?? '',
+      first?.headers as Record<string, string>,
+    ) as Record<string, unknown>
+    expect({ type, data }).toMatchObject({ type: 'user.created', data: { id: wanted[0], userId: id } })
+    expect(timestamp).toBe((data as { occurredAt: string }).occurredAt)
+    expect(first?.headers.authorization).toBe('Bearer s3cret')
+    expect(() => new Verifier(secret).verify(`${first?.body} `, first?.headers as never)).toThrow()
+    await expect.poll(() => idsAt('/thin').sort()).toEqual((await listIds()).slice(1).sort())
+    expect(Object.keys(JSON.parse(receiver.at('/thin')[0]?.body ?? '{}').data)).toEqual([
+      'id',
+      'position',
+      'organizationId',
+      'subjectIds',
+    ])
+    expect(await getWebhook(ctx, webhook.id)).toMatchObject({
+      headerNames: ['Authorization'],
+      failingSince: null,
+    })
+    expect(JSON.stringify([webhook, thin.webhook])).not.toContain('s3cret')
+  })
+
+  test('of an organization sends the events about it only', async ({ ctx, receiver, idsAt, listIds }) => {
+    const { id: organizationId } = await createOrganization(ctx, { slug: 'acme', name: 'Acme' })
+    await createWebhook(ctx, { url: receiver.urlOf('/acme'), organizationId })
+    await createUser(ctx, { email: 'other@example.com' })
+    await createOrganization(ctx, { slug: 'beta', name: 'Beta' })
+    await updateOrganization(ctx, organizationId, { name: 'Acme Inc.' })
+    await expect.poll(() => idsAt('/acme').at(-1)).toBe((await listIds('organization.updated'))[0])
+    const got = receiver.at('/acme').map(({ body }) => JSON.parse(body).data.organizationId)
+    expect(new Set(got)).toEqual(new Set([organizationId]))
+  })
+
+  test('loses nothing and repeats only equal ids while the receiver is down and processes end', async ({
+    ctx,
+    receiver,
+    sending,
+    idsAt,
+    listIds,
+  }) => {
+    const { webhook } = await createWebhook(ctx, { url: receiver.urlOf('/down') })
+    let isDown = true
+    receiver.answers.set('/down', (response) => response.writeHead(isDown ? 503 : 200).end())
+    const users = await Promise.all(
+      Array.from({ length: 20 }, (_, n) => createUser(ctx, { email: `p${n}@example.com` })),
+    )
+    await expect.poll(() => receiver.at('/down').length).toBeGreaterThan(0)
+    await expect.poll(async () => (await listIds('webhook.failing')).length).toBe(1)
+    await sending.stop()
+    for (const { id } of users) await updateUser(ctx, id, { name: 'Changed' })
+    isDown = false
+    await sql(
+      'UPDATE "WebhookDelivery" SET "nextAt" = now() WHERE "tenantId" = $1 AND "finishedAt" IS NULL',
+      [ctx.tenant],
+    )
+    sending.start(3)
+    await expect.poll(async () => (await listIds('webhook.recovered')).length).toBe(1)
+    const expected = new Set(await listIds())
+    await expect.poll(() => new Set(idsAt('/down'))).toEqual(expected)
+    await expect
+      .poll(async () => (await listDeliveries(ctx, webhook.id)).filter(({ status }) => status === 'pending'))
+      .toEqual([])
+    const nodes = await listDeliveries(ctx, webhook.id)
+    expect(nodes.every(({ status }) => status === 'accepted')).toBe(true)
+    expect(new Set(nodes.map(({ messageId }) => messageId)).size).toBe(nodes.length)
+  })
+
+  test('that hangs is tried with one message at a time, and delays no other', async ({
+    ctx,
+    receiver,
+    idsAt,
+    listIds,
+  }) => {
+    receiver.answers.set('/hangs', () => {})
+    receiver.answers.set('/large', (response) => response.writeHead(200).end('x'.repeat(10_000_000)))
+    receiver.answers.set('/moved', (response) => response.writeHead(307, { location: '/large' }).end())
+    const hanging = await createWebhook(ctx, { url: receiver.urlOf('/hangs'), types: ['user.created'] })
+    const large = await createWebhook(ctx, { url: receiver.urlOf('/large') })
+    const moved = await createWebhook(ctx, { url: receiver.urlOf('/moved') })
+    await createWebhook(ctx, { url: receiver.urlOf('/fast'), types: ['user.created'] })
+    await sql('UPDATE "Webhook" SET "failingSince" = now() WHERE "tenantId" = $1 AND "id" = $2', [
+      ctx.tenant,
+      hanging.webhook.id,
+    ])
+    for (let n = 0; n < 30; n++) await createUser(ctx, { email: `h${n}@example.com` })
+    await expect.poll(() => idsAt('/fast').sort()).toEqual((await listIds('user.created')).sort())
+    expect(receiver.at('/hangs').length).toBeLessThanOrEqual(1)
+    const [accepted] = await listDeliveries(ctx, large.webhook.id)
+    expect(accepted).toMatchObject({ status: 'accepted', httpStatus: 200, response: 'x'.repeat(1024) })
+    const [refused] = await listDeliveries(ctx, moved.webhook.id)
+    expect(refused).toMatchObject({ status: 'pending', httpStatus: null, fault: 'redirected' })
+  })
+
+  test('signs with both secrets while one is replaced', async ({ ctx, receiver }) => {
+    const { webhook, secret } = await createWebhook(ctx, {
+      url: receiver.urlOf('/two'),
+      types: ['user.created'],
+    })
+    const next = await rotateWebhookSecret(ctx, webhook.id, { overlapSeconds: 60 })
+    await testWebhook(ctx, webhook.id, { data: { hello: 'both' } })
+    await expect.poll(() => receiver.at('/two').length).toBe(1)
+    const [message] = receiver.at('/two')
+    for (const each of [secret, next.secret])
+      expect(new Verifier(each).verify(message?.body ?? '', message?.headers as never)).toMatchObject({
+        type: 'webhook.test',
+        data: { hello: 'both' },
+      })
+    const { secret: last } = await rotateWebhookSecret(ctx, webhook.id, { overlapSeconds: 0 })
+    await testWebhook(ctx, webhook.id, undefined)
+    await expect.poll(() => receiver.at('/two').length).toBe(2)
+    const second = receiver.at('/two')[1]
+    new Verifier(last).verify(second?.body ?? '', second?.headers as never)
+    expect(() => new Verifier(next.secret).verify(second?.body ?? '', second?.headers as never)).toThrow()
+  })
+
+  test('is disabled after three days of failures, and sends what happened meanwhile when it is enabled', async ({
+    ctx,
+    receiver,
+    idsAt,
+    listIds,
+  }) => {
+    const { webhook } = await createWebhook(ctx, { url: receiver.urlOf('/late'), types: ['user.created'] })
+    receiver.answers.set('/late', (response) => response.writeHead(500).end('no'))
+    await createUser(ctx, { email: 'one@example.com' })
+    await expect.poll(async () => (await getWebhook(ctx, webhook.id)).failingSince).not.toBeNull()
+    await sql(
+      `UPDATE "Webhook" SET "failingSince" = now() - interval '3 days' WHERE "tenantId" = $1 AND "id" = $2`,
+      [ctx.tenant, webhook.id],
+    )
+    await sql(
+      `UPDATE "WebhookDelivery" SET "nextAt" = now(), "expiresAt" = now() WHERE "tenantId" = $1 AND "webhookId" = $2`,
+      [ctx.tenant, webhook.id],
+    )
+    await expect.poll(async () => (await getWebhook(ctx, webhook.id)).enabled).toBe(false)
+    expect(await listIds('webhook.disabled')).toHaveLength(1)
+    await createUser(ctx, { email: 'two@example.com' })
+    receiver.answers.delete('/late')
+    await updateWebhook(ctx, webhook.id, { enabled: true })
+    const [lost, later] = await listIds('user.created')
+    await expect.poll(() => idsAt('/late').includes(later as string)).toBe(true)
+    const nodes = await listDeliveries(ctx, webhook.id)
+    expect(nodes.map(({ messageId, status }) => [messageId, status])).toEqual([
+      [lost, 'failed'],
+      [later, 'accepted'],
+    ])
+    const before = idsAt('/late').length
+    await redeliverWebhookDelivery(ctx, nodes[0]?.id as string)
+    await expect.poll(() => idsAt('/late').slice(before)).toEqual([lost])
+  })
+
+  test('continues from an earlier position, and names a gap that retention has left', async ({
+    ctx,
+    receiver,
+    events,
+    idsAt,
+    listIds,
+  }) => {
+    const { webhook } = await createWebhook(ctx, { url: receiver.urlOf('/again'), types: ['user.created'] })
+    for (let n = 0; n < 3; n++) await createUser(ctx, { email: `r${n}@example.com` })
+    const [first, ...others] = await listIds('user.created')
+    await expect.poll(() => idsAt('/again')).toEqual([first, ...others])
+    const position = (await events()).find(({ id }) => id === first)?.position as string
+    await replayWebhook(ctx, webhook.id, { after: position })
+    await expect.poll(() => idsAt('/again')).toEqual([first, ...others, ...others])
+    await expect(replayWebhook(ctx, webhook.id, { after: 'nonsense' })).rejects.toMatchObject({
+      fields: [{ field: 'after' }],
+    })
+    await sql('UPDATE "Tenant" SET "eventsTrimmedTo" = $2 WHERE "tenantId" = $1', [ctx.tenant, position])
+    await replayWebhook(ctx, webhook.id, { after: Buffer.from('0.0.0').toString('base64url') })
+    await expect.poll(() => receiver.at('/again').length).toBe(8)
+    expect(JSON.parse(receiver.at('/again')[5]?.body ?? '{}')).toMatchObject({
+      type: 'event.gap',
+      data: { position },
+    })
+  })
+
+  test('names every invalid field, and needs the scope events:read', async ({ ctx }) => {
+    const given = {
+      url: 'ftp://shop.example',
+      types: ['user.exploded'],
+      headers: [
+        { name: 'Webhook-Signature', value: 'v1,x' },
+        { name: 'X-A', value: 'a\r\nb: c' },
+      ],
+      organizationId: 'user_1',
+    }
+    await expect(createWebhook(ctx, given)).rejects.toMatchObject({
+      fields: [
+        { field: 'url' },
+        { field: 'types.0' },
+        { field: 'headers.0.name', description: 'is set by the server' },
+        { field: 'headers.1.value' },
+        { field: 'organizationId' },
+      ],
+    })
+    const writer = { ...ctx, scopes: new Set<Scope>(['webhooks:read', 'webhooks:write']) }
+    await expect(createWebhook(writer, { url: 'https://a.example' })).rejects.toMatchObject({
+      code: 'FORBIDDEN',
+    })
+  })
+})
