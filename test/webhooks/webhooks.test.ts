@@ -224,11 +224,13 @@ describe('a webhook', () => {
     await updateWebhook(ctx, webhook.id, { enabled: true })
     const [lost, later] = await listIds('user.created')
     await expect.poll(() => idsAt('/late').includes(later as string)).toBe(true)
-    const nodes = await listDeliveries(ctx, webhook.id)
-    expect(nodes.map(({ messageId, status }) => [messageId, status])).toEqual([
+    const listStates = async () =>
+      (await listDeliveries(ctx, webhook.id)).map(({ messageId, status }) => [messageId, status])
+    await expect.poll(listStates).toEqual([
       [lost, 'failed'],
       [later, 'accepted'],
     ])
+    const nodes = await listDeliveries(ctx, webhook.id)
     const before = idsAt('/late').length
     await redeliverWebhookDelivery(ctx, nodes[0]?.id as string)
     await expect.poll(() => idsAt('/late').slice(before)).toEqual([lost])
