@@ -4,7 +4,7 @@ import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { RelayEnvironmentProvider } from 'react-relay/hooks'
 import { environment } from './api/environment.ts'
-import { completeSignIn, leadToIssuer } from './auth/sign-in.ts'
+import { completeSignIn, leadToIssuer, startSignIn } from './auth/sign-in.ts'
 import { TRY_URL } from './config.ts'
 import { router } from './router.tsx'
 import { Failure, NoRole } from './shell/failure.tsx'
@@ -15,7 +15,11 @@ const root = createRoot(document.getElementById('root') as HTMLElement)
 
 async function showConsole(): Promise<void> {
   const scopes = await completeSignIn()
-  const hasRole = scopes.some((scope) => scope.includes(':'))
+  const isManager = scopes.includes('organization')
+  const hasRole = scopes.some((scope) => scope.includes(':')) || isManager
+  // Who has no role may be an administrator of the organization of the address.
+  const [, organizationId] = /\/organizations\/(organization_\w+)/.exec(location.pathname) ?? []
+  if (!hasRole && organizationId) await startSignIn(undefined, organizationId)
   root.render(
     <StrictMode>
       <RelayEnvironmentProvider environment={environment}>

@@ -84,8 +84,8 @@ const organization = createRoute({
   getParentRoute: () => root,
   path: '/organizations/$organizationId',
   component: lazyRouteComponent(
-    () => import('./screens/organizations/organization-screen.tsx'),
-    'OrganizationScreen',
+    () => import('./screens/organizations/organization-entry.tsx'),
+    'OrganizationEntry',
   ),
 })
 

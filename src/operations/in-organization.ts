@@ -16,6 +16,7 @@ const OWNED: Partial<Record<Target, FindOwned>> = {
   membershipId: ({ prisma }, where) => prisma.membership.findUnique({ where, select }),
   invitationId: ({ prisma }, where) => prisma.invitation.findUnique({ where, select }),
   groupId: ({ prisma }, where) => prisma.group.findUnique({ where, select }),
+  organizationDomainId: ({ prisma }, where) => prisma.organizationDomain.findUnique({ where, select }),
   apiKeyId: ({ prisma }, where) => prisma.apiKey.findUnique({ where, select }),
 }
 

@@ -1,7 +1,7 @@
 import type { OrganizationDomain } from '../generated/prisma/client.ts'
 import { builder } from '../graphql/builder.ts'
 import { type ConnectionOf, NESTED_PAGE_ARGS, nestedConnectionField } from '../graphql/connection.ts'
-import { withScope } from '../graphql/field-access.ts'
+import { orAdministrator, withScope } from '../graphql/field-access.ts'
 import { Node, registerNode } from '../graphql/node.graphql.ts'
 import { addNodeSelection, buildNestedQuery, toNestedPage } from '../graphql/node-selection.ts'
 import { buildObjectFields } from '../graphql/shape-fields.ts'
@@ -12,7 +12,10 @@ import { countOrganizationDomains, findOrganizationDomains } from './organizatio
 import { OrganizationRef } from './organizations.graphql.ts'
 
 const OrganizationDomainRef = builder.prismaObject('OrganizationDomain', {
-  ...withScope('organizations:read', findDescription('OrganizationDomain') ?? ''),
+  ...orAdministrator(
+    withScope('organizations:read', findDescription('OrganizationDomain') ?? ''),
+    ({ organizationId }: OrganizationDomain) => organizationId,
+  ),
   interfaces: [Node],
   fields: (t) => ({
     ...buildObjectFields(t as never, OrganizationDomainShape.shape, 'OrganizationDomain'),
@@ -42,7 +45,10 @@ export const ORGANIZATION_DOMAIN = defineResource<OrganizationDomain>({
 
 builder.prismaObjectField('Organization', 'domains', (t) =>
   t.field({
-    ...withScope('organizations:read', 'The domains of the organization, oldest first.'),
+    ...orAdministrator(
+      withScope('organizations:read', 'The domains of the organization, oldest first.'),
+      ({ id }: { id: string }) => id,
+    ),
     ...nestedConnectionField(ORGANIZATION_DOMAIN.getConnection() as ConnectionOf<OrganizationDomain>),
     args: NESTED_PAGE_ARGS,
     select: (args, context, nested) => ({

@@ -25,6 +25,7 @@ const PATH = '/organization-domains/:organizationDomainId'
 export const organizationDomainOperations: readonly RestRoute[] = [
   ...defineMutation({
     name: 'createOrganizationDomain',
+    inOrganization: ['domain', 'enrollment'],
     summary:
       'Adds a domain to an organization. It is proven by a TXT record, whose name and value are in the response.',
     scope: 'organizations:write',
@@ -45,6 +46,7 @@ export const organizationDomainOperations: readonly RestRoute[] = [
   }),
   ...defineNestedList({
     name: 'listOrganizationDomains',
+    inOrganization: true,
     summary: 'The domains of an organization, oldest first.',
     resource: ORGANIZATION_DOMAIN,
     target: 'organizationId',
@@ -53,6 +55,7 @@ export const organizationDomainOperations: readonly RestRoute[] = [
   }),
   ...defineLookup({
     name: 'getOrganizationDomain',
+    inOrganization: true,
     field: 'organizationDomain',
     summary: 'A domain of an organization.',
     resource: ORGANIZATION_DOMAIN,
@@ -62,6 +65,7 @@ export const organizationDomainOperations: readonly RestRoute[] = [
   }),
   ...defineMutation({
     name: 'updateOrganizationDomain',
+    inOrganization: ['enrollment'],
     summary: 'Changes the enrollment of a domain of an organization.',
     scope: 'organizations:write',
     targets: ['organizationDomainId'],
@@ -75,6 +79,7 @@ export const organizationDomainOperations: readonly RestRoute[] = [
   }),
   ...defineMutation({
     name: 'verifyOrganizationDomain',
+    inOrganization: [],
     summary:
       'Looks up the TXT record of a domain. `state` of the domain is verified when it is there; otherwise `problem` says what is.',
     scope: 'organizations:write',
@@ -90,6 +95,7 @@ export const organizationDomainOperations: readonly RestRoute[] = [
   }),
   ...defineMutation({
     name: 'deleteOrganizationDomain',
+    inOrganization: [],
     summary: 'Deletes a domain of an organization. Those who have joined by it stay members.',
     scope: 'organizations:write',
     targets: ['organizationDomainId'],

@@ -126,6 +126,7 @@ export const groupOperations: readonly RestRoute[] = [
   }),
   ...defineList({
     name: 'listGroups',
+    inOrganization: true,
     summary: 'The groups of the tenant and of all organizations, oldest first.',
     resource: GROUP,
     path: '/groups',

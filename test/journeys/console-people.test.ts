@@ -1,7 +1,9 @@
 import { describe, expect } from 'vitest'
 import { createPlatformCtx } from '../../src/context/context.ts'
-import { createMembership } from '../../src/organizations/memberships.ts'
+import { createMembership, updateMembership } from '../../src/organizations/memberships.ts'
 import { createOrganization } from '../../src/organizations/organizations.ts'
+import { createAppRole } from '../../src/permissions/app-roles.ts'
+import { getMembershipAppRoles } from '../../src/permissions/role-assignments.ts'
 import { grantRole } from '../../src/users/roles.ts'
 import { lockUser, updateUser } from '../../src/users/users.ts'
 import { noBrowser, ORIGIN } from '../support/browser.ts'
@@ -12,6 +14,44 @@ import { fillCode } from '../support/fill-code.ts'
 import { photograph } from '../support/journey.ts'
 
 test.beforeAll(({ ctx }) => prepareConsole({ ctx }))
+
+describe.skipIf(noBrowser)('the screen of an organization for its administrator', () => {
+  test('has this organization alone, and ends with the right', async ({
+    acme,
+    ctx,
+    newPerson,
+    openConsole,
+  }) => {
+    const [{ id }, { id: otherId }] = [
+      await createOrganization(ctx, { slug: 'managed', name: 'Managed Inc.' }),
+      await createOrganization(ctx, { slug: 'rival', name: 'Rival Inc.' }),
+    ]
+    const role = await createAppRole(ctx, { name: 'clerk', assignableTo: ['member'] })
+    const grace = await newPerson({ name: 'Grace' })
+    const { id: membershipId } = await createMembership(ctx, id, { userId: grace.id })
+    const { page, person, errors } = await openConsole(null)
+    const own = await createMembership(ctx, id, { userId: person.id, isAdministrator: true })
+    await page.goto(`${ORIGIN}/${acme}/console/organizations/${id}`)
+    await page.getByRole('heading', { level: 1, name: 'Managed Inc.' }).waitFor(SHOWN)
+    await page.getByRole('group', { name: 'Grace' }).getByLabel('clerk').click()
+    await expect.poll(() => getMembershipAppRoles(ctx, membershipId)).toMatchObject([{ id: role.id }])
+    await page.getByLabel('E-mail address').fill('new@managed.example')
+    await page.getByRole('button', { name: 'Invite' }).click()
+    await page.getByText('pending').waitFor(SHOWN)
+    await page.getByLabel('Name', { exact: true }).fill('Managed Ltd.')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('heading', { level: 1, name: 'Managed Ltd.' }).waitFor(SHOWN)
+    await assertAccessible(page, '/managed-organization')
+    expect(errors).toEqual([])
+    await page.goto(`${ORIGIN}/${acme}/console/organizations/${otherId}`)
+    await page.getByRole('alert').waitFor(SHOWN)
+    await page.goto(`${ORIGIN}/${acme}/console/organizations/${id}`)
+    await page.getByRole('heading', { level: 1, name: 'Managed Ltd.' }).waitFor(SHOWN)
+    await updateMembership(ctx, own.id, { isAdministrator: false })
+    await page.goto(`${ORIGIN}/${acme}/console/organizations/${id}`)
+    await page.getByRole('heading', { name: 'You may not see this' }).waitFor(SHOWN)
+  })
+})
 
 describe.skipIf(noBrowser)('the screen of a user', () => {
   test('lets two administrators settle a conflict field by field', async ({

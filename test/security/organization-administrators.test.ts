@@ -17,9 +17,11 @@ const PERMITTED = [
   'createApiKey',
   'createGroup',
   'createInvitation',
+  'createOrganizationDomain',
   'deleteGroup',
   'deleteGroupMembers',
   'deleteMembership',
+  'deleteOrganizationDomain',
   'getApiKey',
   'getGroup',
   'getGroupAppRoles',
@@ -27,10 +29,13 @@ const PERMITTED = [
   'getMembership',
   'getMembershipAppRoles',
   'getOrganization',
+  'getOrganizationDomain',
   'listApiKeys',
   'listEvents',
+  'listGroups',
   'listInvitations',
   'listOrganizationAppRoles',
+  'listOrganizationDomains',
   'listOrganizationMembers',
   'resendInvitation',
   'revokeApiKey',
@@ -42,6 +47,8 @@ const PERMITTED = [
   'updateGroup',
   'updateMembership',
   'updateOrganization',
+  'updateOrganizationDomain',
+  'verifyOrganizationDomain',
 ]
 /** The fields of GraphQL that REST has under other names, and the subscriptions. */
 const PERMITTED_FIELDS = [
@@ -50,12 +57,14 @@ const PERMITTED_FIELDS = [
   'events',
   'events',
   'group',
+  'groups',
   'invitation',
   'invitations',
   'membership',
   'membershipChanged',
   'organization',
   'organizationChanged',
+  'organizationDomain',
 ]
 
 type Customer = Awaited<ReturnType<typeof populateOrganization>>
@@ -73,6 +82,8 @@ const toBody = (operationId: string, { organizationId, userId, appRoleId, resour
     createGroup: { name: 'Other', organizationId },
     createApiKey: { name: 'Import', organizationId, resources: [resource] },
     updateOrganization: { name: 'Renamed' },
+    createOrganizationDomain: { domain: 'new.customer.example' },
+    updateOrganizationDomain: { enrollment: 'none' },
     updateMembership: { isAdministrator: true },
     updateGroup: { name: 'Renamed' },
     updateApiKey: { name: 'Renamed' },

@@ -6,6 +6,7 @@ import type { Scope } from '../../src/core/scopes.ts'
 import { createInvitation } from '../../src/invitations/invitations.ts'
 import { issueAccessToken } from '../../src/oidc/token/access-tokens.ts'
 import { createMembership } from '../../src/organizations/memberships.ts'
+import { createOrganizationDomain } from '../../src/organizations/organization-domains.ts'
 import { createOrganization } from '../../src/organizations/organizations.ts'
 import { createApi } from '../../src/permissions/apis.ts'
 import { createAppRole } from '../../src/permissions/app-roles.ts'
@@ -28,6 +29,7 @@ export async function populateOrganization(tenant: string) {
   const api = await createApi(ctx, { identifier: `https://${slug}.example`, name: 'API' })
   const appRole = await createAppRole(ctx, { name: slug, assignableTo: ['member'] })
   const group = await createGroup(ctx, { name: 'Desk', organizationId })
+  const domain = await createOrganizationDomain(ctx, organizationId, { domain: `${slug}.example` })
   const { apiKey } = await createApiKey(ctx, { name: 'Export', organizationId, resources: [api.identifier] })
   return {
     ...member,
@@ -36,6 +38,7 @@ export async function populateOrganization(tenant: string) {
     invitationId: invitation.id,
     groupId: group.id,
     apiKeyId: apiKey.id,
+    organizationDomainId: domain.id,
     appRoleId: appRole.id,
     resource: api.identifier,
   }

@@ -68,8 +68,13 @@ export async function leadToIssuer(): Promise<void> {
   await new Promise(() => {})
 }
 
-/** Leads the browser to the sign-in page. The promise never settles. */
-export async function startSignIn(returnTo: string = location.pathname + location.search): Promise<never> {
+/**
+ * Leads the browser to the sign-in page, for the tenant or to manage one organization. The promise never settles.
+ */
+export async function startSignIn(
+  returnTo: string = location.pathname + location.search,
+  organizationId?: string,
+): Promise<never> {
   const { authorization_endpoint: endpoint, scopes_supported: scopes = [] } = await discover()
   if (!endpoint) throw new SignInError(t('The server has no authorization endpoint.'))
   const stored: StoredState = {
@@ -83,7 +88,10 @@ export async function startSignIn(returnTo: string = location.pathname + locatio
     client_id: client.client_id,
     response_type: 'code',
     redirect_uri: CALLBACK_URL,
-    scope: ['openid', ...scopes.filter((scope) => scope.includes(':'))].join(' '),
+    scope: organizationId
+      ? 'openid organization'
+      : ['openid', ...scopes.filter((scope) => scope.includes(':'))].join(' '),
+    ...(organizationId && { organization: organizationId }),
     resource: API,
     state: stored.state,
     code_challenge: await oauth.calculatePKCECodeChallenge(stored.verifier),

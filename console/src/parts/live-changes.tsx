@@ -9,11 +9,13 @@ const GATHERED_MS = 150
 /** Tells that something has changed: about a subject, or of some types of events. */
 export function LiveChanges({
   subjectId,
+  organizationId,
   types,
   after,
   onChange,
 }: {
   subjectId?: string
+  organizationId?: string
   types?: readonly EventType[]
   after: string | null | undefined
   onChange: () => void
@@ -22,8 +24,13 @@ export function LiveChanges({
   useEffect(() => () => clearTimeout(timer.current), [])
   useLive<liveChangesSubscription>({
     subscription: graphql`
-      subscription liveChangesSubscription($subjectId: ID, $types: [EventType!], $after: String) {
-        events(subjectId: $subjectId, types: $types, after: $after) {
+      subscription liveChangesSubscription(
+        $subjectId: ID
+        $organizationId: ID
+        $types: [EventType!]
+        $after: String
+      ) {
+        events(subjectId: $subjectId, organizationId: $organizationId, types: $types, after: $after) {
           id
           position
           ... on UserLockEvent {
@@ -36,7 +43,7 @@ export function LiveChanges({
         }
       }
     `,
-    variables: { subjectId, types, after },
+    variables: { subjectId, organizationId, types, after },
     onNext: () => {
       clearTimeout(timer.current)
       timer.current = setTimeout(onChange, GATHERED_MS)

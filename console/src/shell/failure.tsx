@@ -34,6 +34,14 @@ export const NotFound = () => (
   </div>
 )
 
+/** For users who manage an organization, at other screens. */
+export const NoRight = () => (
+  <div className="outcome">
+    <h1>{t('You may not see this')}</h1>
+    <p>{t('Administrators of an organization manage it alone.')}</p>
+  </div>
+)
+
 /** For users who may not see anything of the tenant. */
 export const NoRole = () => (
   <main className="outcome">

@@ -1,4 +1,4 @@
-import { Link, type LinkProps, Outlet, useNavigate } from '@tanstack/react-router'
+import { Link, type LinkProps, Outlet, useLocation, useNavigate } from '@tanstack/react-router'
 import { Fragment, lazy, Suspense, useEffect, useState } from 'react'
 import { graphql, useLazyLoadQuery } from 'react-relay/hooks'
 import { signOut } from '../auth/sign-in.ts'
@@ -10,8 +10,9 @@ import { ListSkeleton } from '../parts/skeleton.tsx'
 import { LANGUAGES, type Language, language, setLanguage, t } from '../words/words.ts'
 import { ConnectionState } from './connection-state.tsx'
 import { CopyScreen } from './copy-screen.tsx'
+import { NoRight } from './failure.tsx'
 import { applyTheme, getTheme, type Theme } from './theme.ts'
-import { type Scope, ViewerScopes } from './viewer-scopes.ts'
+import { ManagedOrganization, type Scope, ViewerScopes } from './viewer-scopes.ts'
 
 type Area = { to: NonNullable<LinkProps['to']>; label: string; scope: Scope | null; group?: string }
 
@@ -123,6 +124,10 @@ function Frame() {
       query shellQuery {
         viewer {
           scopes
+          administeredOrganization {
+            id
+            name
+          }
           user {
             id
             name
@@ -135,9 +140,15 @@ function Frame() {
     {},
   )
   const scopes = new Set(viewer?.scopes)
-  const permitted: readonly Area[] = AREAS.filter(({ scope }) => scope === null || scopes.has(scope))
+  const managed = viewer?.administeredOrganization ?? null
+  const permitted: readonly Area[] = managed
+    ? []
+    : AREAS.filter(({ scope }) => scope === null || scopes.has(scope))
   const user = viewer?.user
   const navigate = useNavigate()
+  const isAtManaged = useLocation({
+    select: ({ pathname }) => managed !== null && pathname.endsWith(`/organizations/${managed.id}`),
+  })
   const { opened, setOpened } = useKeys()
   const close = () => setOpened(null)
   const commands = [
@@ -168,10 +179,19 @@ function Frame() {
             )}
             <span className={`badge ${deployment.environment}`}>{deployment.environment}</span>
           </p>
-          <button type="button" className="find" onClick={() => setOpened('box')}>
-            {t('Find anything')} <kbd>Ctrl K</kbd>
-          </button>
+          {!managed && (
+            <button type="button" className="find" onClick={() => setOpened('box')}>
+              {t('Find anything')} <kbd>Ctrl K</kbd>
+            </button>
+          )}
           <ul>
+            {managed && (
+              <li>
+                <Link to="/organizations/$organizationId" params={{ organizationId: managed.id }}>
+                  {managed.name}
+                </Link>
+              </li>
+            )}
             {permitted.map(({ to, label, group }, index) => (
               <Fragment key={to}>
                 {group && group !== permitted[index - 1]?.group && <li className="areas">{group}</li>}
@@ -184,9 +204,11 @@ function Frame() {
             ))}
           </ul>
           <div className="person">
-            <CopyScreen
-              run={(query, variables) => void navigate({ to: '/api', search: { query, variables } })}
-            />
+            {!managed && (
+              <CopyScreen
+                run={(query, variables) => void navigate({ to: '/api', search: { query, variables } })}
+              />
+            )}
             <ThemeChoice />
             <LanguageChoice />
             <p>
@@ -201,7 +223,9 @@ function Frame() {
         <main id="content" tabIndex={-1}>
           <ConnectionState />
           <Suspense fallback={<ListSkeleton />}>
-            <Outlet />
+            <ManagedOrganization.Provider value={managed?.id ?? null}>
+              {viewer && scopes.size === 0 && !isAtManaged ? <NoRight /> : <Outlet />}
+            </ManagedOrganization.Provider>
           </Suspense>
         </main>
       </div>

@@ -1681,4 +1681,12 @@ export const DE: Words = {
     'Sie erhalten diese Verwaltungsrollen zusätzlich zu denen, die sie haben.',
   'without a name': 'ohne Namen',
   '{count} bytes': '{count} Bytes',
+  'Accent color': 'Akzentfarbe',
+  'Administrators of an organization manage it alone.':
+    'Administratoren einer Organisation verwalten diese allein.',
+  'A color such as #0a7c66.': 'Eine Farbe wie #0a7c66.',
+  Invite: 'Einladen',
+  'Saved.': 'Gespeichert.',
+  'URL of the logo': 'URL des Logos',
+  'You may not see this': 'Das dürfen Sie nicht sehen',
 }

@@ -1,0 +1,156 @@
+import '../users/users.css'
+import type { FormEvent } from 'react'
+import { graphql } from 'react-relay/hooks'
+import type { managedOrganizationQuery } from '../../generated/managedOrganizationQuery.graphql.ts'
+import type { managedOrganizationUpdateMutation } from '../../generated/managedOrganizationUpdateMutation.graphql.ts'
+import { Avatar } from '../../parts/avatar.tsx'
+import { Field, ProblemText, readText } from '../../parts/form.tsx'
+import { LiveChanges } from '../../parts/live-changes.tsx'
+import { useProblemMutation } from '../../parts/mutation.ts'
+import { notify } from '../../parts/notices.tsx'
+import { useScreenQuery } from '../../parts/screen-query.ts'
+import { Time } from '../../parts/time.tsx'
+import { t } from '../../words/words.ts'
+import { ManagedInvitations } from './managed-invitations.tsx'
+import { ManagedKeys } from './managed-keys.tsx'
+import { ManagedMembers } from './managed-members.tsx'
+
+/** The organization of its administrator: members, invitations, API keys, and what happened. */
+export function ManagedOrganizationScreen({ organizationId }: { organizationId: string }) {
+  const [data, refresh] = useScreenQuery<managedOrganizationQuery>(
+    graphql`
+      query managedOrganizationQuery($organizationId: ID!) {
+        viewer {
+          eventPosition
+        }
+        organization(id: $organizationId) {
+          id
+          slug
+          name
+          logoUrl
+          themeColor
+          appRoles(first: 100) {
+            nodes {
+              id
+              name
+            }
+          }
+          ...managedMembers_organization
+        }
+        invitations(filter: { organizationId: $organizationId }, last: 50) {
+          nodes {
+            id
+            ...managedInvitations_invitation
+          }
+        }
+        apiKeys(filter: { organizationId: $organizationId }, first: 100) {
+          nodes {
+            id
+            ...managedKeys_apiKey
+          }
+        }
+        recent: events(filter: { organizationId: $organizationId }, direction: DESC, first: 30) {
+          nodes {
+            id
+            typeName
+            occurredAt
+          }
+        }
+      }
+    `,
+    { organizationId },
+  )
+  const { organization } = data
+  if (!organization) return <p className="empty">{t('There is no such organization')}</p>
+  const roles = organization.appRoles?.nodes ?? []
+  return (
+    <section className="screen user-screen">
+      <LiveChanges organizationId={organizationId} after={data.viewer?.eventPosition} onChange={refresh} />
+      <header className="screen-head user-head">
+        <Avatar name={organization.name} picture={organization.logoUrl ?? null} />
+        <h1>{organization.name}</h1>
+      </header>
+      <div className="columns">
+        <div>
+          <Details key={organization.name} organization={organization} onChange={refresh} />
+          <section className="card">
+            <h2>{t('What happened')}</h2>
+            <ul className="sessions">
+              {data.recent?.nodes.map(({ id, typeName, occurredAt }) => (
+                <li key={id}>
+                  <code>{typeName}</code>
+                  <Time at={occurredAt} />
+                </li>
+              ))}
+            </ul>
+          </section>
+        </div>
+        <div>
+          <ManagedMembers organization={organization} roles={roles} onChange={refresh} />
+          <ManagedInvitations
+            organizationId={organizationId}
+            invitations={data.invitations?.nodes ?? []}
+            roles={roles}
+            onChange={refresh}
+          />
+          <ManagedKeys apiKeys={data.apiKeys?.nodes ?? []} onChange={refresh} />
+        </div>
+      </div>
+    </section>
+  )
+}
+
+type Organization = NonNullable<managedOrganizationQuery['response']['organization']>
+
+/** Name, logo and color. */
+function Details({ organization, onChange }: { organization: Organization; onChange: () => void }) {
+  const update = useProblemMutation<managedOrganizationUpdateMutation>(graphql`
+    mutation managedOrganizationUpdateMutation($input: UpdateOrganizationInput!) {
+      updateOrganization(input: $input) {
+        ... on UpdateOrganizationPayload {
+          organization {
+            id
+            name
+            logoUrl
+            themeColor
+          }
+        }
+        ...result_problem @alias(as: "problem") @relay(mask: false)
+      }
+    }
+  `)
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault()
+    const form = new FormData(event.currentTarget)
+    const [name, logoUrl, themeColor] = ['name', 'logoUrl', 'themeColor'].map((field) =>
+      readText(form, field),
+    )
+    update.run({ input: { organizationId: organization.id, name, logoUrl, themeColor } }, () => {
+      notify(t('Saved.'))
+      onChange()
+    })
+  }
+  const { problem } = update
+  return (
+    <form className="card" onSubmit={submit} noValidate>
+      <h2>{t('Organization')}</h2>
+      <Field label={t('Name')} name="name" problem={problem}>
+        {(props) => <input {...props} autoComplete="off" defaultValue={organization.name} />}
+      </Field>
+      <Field label={t('URL of the logo')} name="logoUrl" problem={problem}>
+        {(props) => (
+          <input {...props} type="url" autoComplete="off" defaultValue={organization.logoUrl ?? ''} />
+        )}
+      </Field>
+      <Field label={t('Accent color')} name="themeColor" hint={t('A color such as #0a7c66.')} problem={problem}>
+        {(props) => <input {...props} autoComplete="off" defaultValue={organization.themeColor ?? ''} />}
+      </Field>
+      <ProblemText problem={problem} shown={['name', 'logoUrl', 'themeColor']} />
+      <div className="actions">
+        <button type="submit" className="button" disabled={update.isRunning}>
+          {t('Save')}
+        </button>
+      </div>
+    </form>
+  )
+}
