@@ -142,7 +142,12 @@ function Details({ organization, onChange }: { organization: Organization; onCha
           <input {...props} type="url" autoComplete="off" defaultValue={organization.logoUrl ?? ''} />
         )}
       </Field>
-      <Field label={t('Accent color')} name="themeColor" hint={t('A color such as #0a7c66.')} problem={problem}>
+      <Field
+        label={t('Accent color')}
+        name="themeColor"
+        hint={t('A color such as #0a7c66.')}
+        problem={problem}
+      >
         {(props) => <input {...props} autoComplete="off" defaultValue={organization.themeColor ?? ''} />}
       </Field>
       <ProblemText problem={problem} shown={['name', 'logoUrl', 'themeColor']} />
