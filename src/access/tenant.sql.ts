@@ -42,6 +42,11 @@ const MAX_IDPS = 50
 
 export type TenantRow = RowOf<typeof SELECT_TENANT>
 
+/** The columns of `TenantIdp`. */
+export const TENANT_IDP_COLUMNS = `"id", "type", "name", "clientId", "clientSecret" IS NOT NULL AS "hasClientSecret", "clientSecretExpiresAt",
+        "issuer", "authorizationEndpoint", "tokenEndpoint", "userInfoEndpoint", "platformTeamId", "platformKid", "domains",
+        "trustAcr", "trustAmr", "upstreamLogout"`
+
 const SELECT_TENANT = statement({
   shared: true,
   returns: {
@@ -49,19 +54,21 @@ const SELECT_TENANT = statement({
     idps: typed<TenantIdp[]>('jsonb'),
     /** Whether users join organizations by domains. */
     hasJoinDomains: 'boolean',
+    /** Whether organizations have identity providers, which are not in the list. */
+    hasOrganizationIdps: 'boolean',
   },
 })`
   SELECT "tenantId", ${buildSettingsColumns()}, "tokenKey", (
     SELECT coalesce(jsonb_agg(i ORDER BY i."id"), '[]') FROM (
-      SELECT "id", "type", "name", "clientId", "clientSecret" IS NOT NULL AS "hasClientSecret", "clientSecretExpiresAt",
-        "issuer", "authorizationEndpoint", "tokenEndpoint", "userInfoEndpoint", "platformTeamId", "platformKid", "domains",
-        "trustAcr", "trustAmr", "upstreamLogout"
-      FROM "IdentityProvider" WHERE "tenantId" = :tenant ORDER BY "id" LIMIT ${MAX_IDPS}
+      SELECT ${TENANT_IDP_COLUMNS}
+      FROM "IdentityProvider" WHERE "tenantId" = :tenant AND "organizationId" IS NULL ORDER BY "id" LIMIT ${MAX_IDPS}
     ) i
   ) AS "idps", EXISTS (
     SELECT FROM "OrganizationDomain"
     WHERE "tenantId" = :tenant AND "verifiedAt" IS NOT NULL AND "enrollment" = 'automatic'
-  ) AS "hasJoinDomains"
+  ) AS "hasJoinDomains", EXISTS (
+    SELECT FROM "IdentityProvider" WHERE "tenantId" = :tenant AND "organizationId" IS NOT NULL
+  ) AS "hasOrganizationIdps"
   FROM "Tenant" WHERE "tenantId" = :tenant`
 
 export const selectTenant = (db: Db): Promise<TenantRow | null> => db.one(SELECT_TENANT)

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { readIdPrefix } from '../core/crypto.ts'
 import { env } from '../core/env.ts'
 import type { FieldIssue } from '../core/errors.ts'
 import { isJsonObject } from '../core/json/json-object.ts'
@@ -9,7 +10,7 @@ import { textIn } from '../schema/formats.ts'
 import { IDP_ID_PATTERN, isIdpId } from '../schema/idp-id.ts'
 import { requiredText, text } from '../schema/input-shapes.ts'
 import { acceptEchoes, responseOnlyIssues } from '../schema/response-only.ts'
-import { instantShape } from '../schema/response-shapes.ts'
+import { asId, createIdPattern, createIdShape, instantShape } from '../schema/response-shapes.ts'
 import type { UrlRules } from '../schema/url-shapes.ts'
 import { findPolicyIssues, POLICY_FIELDS } from './entry-policy.fields.ts'
 import type { SecretColumn } from './idp-secrets.ts'
@@ -42,6 +43,13 @@ const signingKey = text(20_000)
       )
   })
   .meta({ format: 'pem' })
+
+const organizationId = asId(
+  text(200).refine(
+    (id) => readIdPrefix(id) === 'organization',
+    'is not an id that starts with organization_',
+  ),
+).meta({ pattern: createIdPattern('organization') })
 
 const ISSUER = 'https://login.partner.example'
 
@@ -82,6 +90,7 @@ export const IDP_FIELDS = {
   ),
   platformTeamId: textField(text(100)),
   platformKid: textField(text(100)),
+  organizationId: { ...textField(organizationId), answer: createIdShape('organization').nullable() },
   ...POLICY_FIELDS,
 }
 type IdpField = keyof typeof IDP_FIELDS

@@ -1,6 +1,7 @@
+import { TENANT_IDP_COLUMNS, type TenantIdp } from '../access/tenant.sql.ts'
 import type { Db, Tx } from '../database/handle.ts'
 import { declareRowLock } from '../database/row-locks.sql.ts'
-import { type RowOf, statement } from '../database/statement.ts'
+import { type RowOf, statement, typed } from '../database/statement.ts'
 import { type IdentityProvider, Prisma } from '../generated/prisma/client.ts'
 
 const COLUMNS = Object.values(Prisma.IdentityProviderScalarFieldEnum)
@@ -17,6 +18,21 @@ const SHARE_IDP = declareRowLock('IdentityProvider', COLUMNS, 'FOR SHARE')
 
 /** Holds back changes of a provider until the transaction ends. Null when there is no such provider. */
 export const shareIdp = (tx: Tx, id: string): Promise<IdentityProvider | null> => tx.one(SHARE_IDP, { id })
+
+const SELECT_IDP_OF_DOMAIN = statement({
+  takes: { domain: 'text' },
+  returns: { idp: typed<TenantIdp>('jsonb') },
+})`
+  SELECT to_jsonb(i) AS "idp" FROM "OrganizationDomain" d JOIN LATERAL (
+    SELECT ${TENANT_IDP_COLUMNS} FROM "IdentityProvider"
+    WHERE "tenantId" = :tenant AND "organizationId" = d."organizationId"
+      AND ("domains" = '{}' OR d."domain" = ANY("domains")) ORDER BY "id"
+  ) i ON true
+  WHERE d."tenantId" = :tenant AND d."domain" = :domain AND d."verifiedAt" IS NOT NULL LIMIT 1`
+
+/** The provider of the organization that has proven a domain; null without one. */
+export const selectIdpOfDomain = async (db: Db, domain: string): Promise<TenantIdp | null> =>
+  (await db.one(SELECT_IDP_OF_DOMAIN, { domain }))?.idp ?? null
 
 const SELECT_ROLES_OF_LINKED = statement({ takes: { id: 'text' }, returns: { role: 'text' } })`
   SELECT DISTINCT r."role" FROM "IdpUser" l

@@ -15,6 +15,7 @@ import { isIdpId } from '../schema/idp-id.ts'
 import { parseInput } from '../schema/input-shapes.ts'
 import type { Page, PageArgs } from '../schema/page.ts'
 import { buildBackchannelLogoutUrl, buildCallbackUrl, buildLogoutCallbackUrl } from './callback-url.ts'
+import { requireOrganization } from './idp-organization.ts'
 import { type SecretColumn, sealIdpSecrets, unsealIdpSecrets } from './idp-secrets.ts'
 import { createIdpPatchShape, IDP_FIELD_NAMES, IDP_FIELDS, IdpCreate, type IdpFields } from './idps.fields.ts'
 import { deleteIdpLinks, deleteIdpTokens, lockIdp, selectLinkedUserRoles } from './idps.sql.ts'
@@ -70,6 +71,7 @@ export async function createIdentityProvider(ctx: Ctx, input: unknown): Promise<
   const sealed = sealIdpSecrets(ctx.tenant, id, addStandards(IDP_FIELDS, fields) as IdpFields)
   const clientSecretExpiresAt = findSecretExpiry(type, fields.clientSecret)
   const row = await ctx.db.transaction(async (tx) => {
+    await requireOrganization(tx, ctx, fields.organizationId)
     const made = await tx.prisma.identityProvider.create({
       data: {
         tenantId: ctx.tenant,
@@ -157,6 +159,7 @@ export async function updateIdentityProvider(ctx: Ctx, idpId: string, input: unk
     if (changedFields.length === 0) return current
     if (changedFields.some((field) => !PRESENTATION_FIELDS.includes(field)))
       await requireIdpControl(tx, ctx, idpId)
+    if (changedFields.includes('organizationId')) await requireOrganization(tx, ctx, patch.organizationId)
     const changed: Partial<IdpFields> = Object.fromEntries(changedFields.map((name) => [name, patch[name]]))
     if (changedFields.some((field) => TOKEN_FIELDS.includes(field))) await deleteIdpTokens(tx, idpId)
     if (changed.upstreamLogout === false) await clearIdTokens(tx, { idpId })

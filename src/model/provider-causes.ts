@@ -38,6 +38,7 @@ export const PROVIDER_CAUSES = {
   'claim missing': 'rejected',
   clock: 'rejected',
   'earlier sign-in': 'rejected',
+  'foreign domain': 'rejected',
   invalid_grant: 'rejected',
   'issuer of another provider': 'rejected',
   'key unknown': 'rejected',

@@ -1,4 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
+import { requireScope } from '../access/require-scope.ts'
+import { invalidateTenant } from '../access/tenant-cache.ts'
 import type { Ctx } from '../context/context.ts'
 import { newId, readIdPrefix, sha256Base64url } from '../core/crypto.ts'
 import { InvalidInput, NotFound } from '../core/errors.ts'
@@ -116,12 +118,22 @@ export async function updateOrganization(ctx: Ctx, id: string, input: unknown): 
 }
 
 /**
- * Deletes an organization, and with it its memberships, in one transaction, which the log has each. Throws NotFound.
+ * Deletes an organization, and with it its memberships and identity providers, in one transaction, which the log has each.
+ * Throws NotFound, and Forbidden without `idps:write` if it has providers.
  */
 export async function deleteOrganization(ctx: Ctx, id: string): Promise<{ deletedOrganizationId: string }> {
   requireOrganizationId(id)
   await ctx.db.transaction(async (tx) => {
     if (!(await lockOrganization(tx, id))) throw new NotFound('organization')
+    const ofOrganization = { tenantId: ctx.tenant, organizationId: id }
+    const idps = await tx.prisma.identityProvider.findMany({
+      where: ofOrganization,
+      select: { id: true, _count: { select: { idpUsers: true } } },
+    })
+    if (idps.length > 0) {
+      requireScope(ctx, 'idps:write')
+      invalidateTenant(tx)
+    }
     let members = 0
     for await (const batch of deleteMemberships(tx, id)) {
       members += batch.length
@@ -138,7 +150,10 @@ export async function deleteOrganization(ctx: Ctx, id: string): Promise<{ delete
       )
     }
     await tx.prisma.organization.delete({ where: { tenantId_id: { tenantId: ctx.tenant, id } } })
-    await recordEvents(tx, ctx, [createEvent('organization.deleted', { organizationId: id }, { members })])
+    await recordEvents(tx, ctx, [
+      ...idps.map((idp) => createEvent('idp.deleted', { idpId: idp.id }, { links: idp._count.idpUsers })),
+      createEvent('organization.deleted', { organizationId: id }, { members }),
+    ])
   })
   return { deletedOrganizationId: id }
 }

@@ -19,7 +19,7 @@ export type IdpWriter = {
 }
 
 const IDP_FIELDS = `id type name clientId hasClientSecret scopes issuer authorizationEndpoint tokenEndpoint userInfoEndpoint jwksUri
-  idTokenSigningAlg hasIdTokenSigningKey platformTeamId platformKid entry domains trustEmail claims { ${PROFILE_FIELD_NAMES.join(' ')} } copyClaims trustAcr trustAmr upstreamLogout usePkce expectNonce keepTokens callbackUrl logoutCallbackUrl backchannelLogoutUrl missing updatedAt createdAt`
+  idTokenSigningAlg hasIdTokenSigningKey platformTeamId platformKid organizationId entry domains trustEmail claims { ${PROFILE_FIELD_NAMES.join(' ')} } copyClaims trustAcr trustAmr upstreamLogout usePkce expectNonce keepTokens callbackUrl logoutCallbackUrl backchannelLogoutUrl missing updatedAt createdAt`
 const selectProvider = (payload: string) => `... on ${payload} { identityProvider { ${IDP_FIELDS} } }`
 
 export const pem = (key: { export: (options: Json) => string | Buffer }, type: 'spki' | 'pkcs8') =>
@@ -59,6 +59,7 @@ export const FULL = {
   idTokenSigningKey: PUBLIC_KEY,
   platformTeamId: 'TEAM',
   platformKid: 'KID',
+  organizationId: null,
   entry: 'domains',
   domains: ['partner.example'],
   trustEmail: true,

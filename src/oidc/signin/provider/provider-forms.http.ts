@@ -1,7 +1,11 @@
 import { cleanTypedEmail } from '../../../core/typed-text.ts'
 import { buildAuthorizationUrl, type ProviderWishes } from '../../../idps/provider/provider-authorization.ts'
 import { listUpstreamAcrs, type TrustPolicy } from '../../../idps/provider/trusted-authentication.ts'
-import { findProviderRow, type SignInProvider } from '../../../idps/sign-in-providers.ts'
+import {
+  findProviderOfDomain,
+  findProviderRow,
+  type SignInProvider,
+} from '../../../idps/sign-in-providers.ts'
 import { sealPendingTokens } from '../../../idps/tokens/kept-tokens.ts'
 import { getRequestWords } from '../../../languages/request-language.ts'
 import type { PageInteraction } from '../../../pages/page-shell.pages.tsx'
@@ -13,7 +17,7 @@ import { selectExpectedAddress, selectMaxAge } from '../../authorize/evaluate-re
 import type { InputRejection } from '../../interactions/progress.ts'
 import { satisfiesAcrRequest } from '../../model/acr.ts'
 import { describeInputRejection, toAttemptsRejection } from '../step/input-rejection-texts.ts'
-import { listOfferedProviders } from '../step/offered-methods.ts'
+import { isOfferable, listOfferedProviders } from '../step/offered-methods.ts'
 import { forgetPendingLink, storePendingLink } from '../step/pending-links.ts'
 import type { SignInMethod } from '../step/sign-in-method.http.ts'
 import { buildProofCookie, redirectToPage, rejectInput } from '../step/sign-in-step.http.ts'
@@ -39,8 +43,8 @@ export const PROVIDER_METHOD: SignInMethod = {
     const provider = findAutomaticProvider(signIn, isOnlyMethod)
     return provider && redirectToProvider(signIn, provider, { after: 'link' })
   },
-  takeForm: (signIn, { step, address = '' }) => {
-    const provider = step === 'email' ? findProviderByAddress(signIn, address) : null
+  takeForm: async (signIn, { step, address = '' }) => {
+    const provider = step === 'email' ? await findProviderByAddress(signIn, address) : null
     return (
       provider && redirectToProvider(signIn, provider, { after: 'form', loginHint: cleanTypedEmail(address) })
     )
@@ -166,9 +170,16 @@ function findAutomaticProvider(signIn: SignInStep, isOnlyMethod: boolean): SignI
   return providers.find(({ id }) => id === idp) ?? (isAlone ? (providers[0] ?? null) : null)
 }
 
-/** The provider of the domain of an entered address; null for other addresses, and after a first attempt. */
-function findProviderByAddress(signIn: SignInStep, address: string): SignInProvider | null {
+/**
+ * The provider of the domain of an entered address, of the tenant or else of the organization that has proven the domain;
+ * null for other addresses, and after a first attempt.
+ */
+async function findProviderByAddress(signIn: SignInStep, address: string): Promise<SignInProvider | null> {
   const domain = canLead(signIn) ? toEmailKey(cleanTypedEmail(address))?.split('@').pop() : undefined
-  const providers = listOfferedProviders(signIn)
-  return providers.find(({ domains }) => domain !== undefined && domains.includes(domain)) ?? null
+  if (domain === undefined) return null
+  const { ctx, tenant } = signIn.call
+  const listed = listOfferedProviders(signIn).find(({ domains }) => domains.includes(domain))
+  if (listed) return listed
+  const found = await findProviderOfDomain(ctx.db, tenant, domain)
+  return found && isOfferable(signIn, found) ? found : null
 }

@@ -7,6 +7,7 @@ import type { SignInFailure } from '../../../events/reasons.ts'
 import type { IdentityProvider } from '../../../generated/prisma/client.ts'
 import { findVerifiedEmail } from '../../../idps/entry-policy.ts'
 import type { ExternalIdentity } from '../../../idps/external-identity.ts'
+import { isOwnAddress } from '../../../idps/idp-organization.ts'
 import { useLink } from '../../../idps/idp-sign-in.ts'
 import { copyRepeatedClaims, findOrCreateLinkedUser } from '../../../idps/linked-users.ts'
 import { type Explanation, findExplanation } from '../../../idps/provider/provider-errors.ts'
@@ -15,6 +16,7 @@ import { type ProvenSignIn, proveSignIn } from '../../../idps/sign-in-identity.t
 import { keepSignInTokens, type ProviderTokens } from '../../../idps/tokens/kept-tokens.ts'
 import { findProviderCause, PROVIDER_CAUSES, type ProviderCause } from '../../../model/provider-causes.ts'
 import { hasJoinDomains, joinByDomain } from '../../../organizations/domain-joins.ts'
+import { addMember } from '../../../organizations/memberships.ts'
 import { limitUnauthenticated } from '../../../passcodes/network-limits.ts'
 import type { NeedsSecondFactor } from '../../../passcodes/passcodes.ts'
 import { toEmailKey } from '../../../schema/address-keys.ts'
@@ -161,6 +163,7 @@ async function signInUser(
   const proven = await proveAnswer(attempt, found, answer)
   const { identity, row, tokens } = proven
   const key = { idpId: row.id, issuer: identity.issuer, externalId: identity.subject }
+  if (!(await isOwnAddress(ctx.db, row, identity.claims))) throw reject('foreign domain')
   const userId = await findOrCreateLinkedUser(ctx, row, identity)
   if (!userId) throw new RejectedIdentity('unknown', { identity, provenAt: row.updatedAt, tokens })
   const signIn = { userId, proof: { method: 'provider' as const, amr: [AMR_FEDERATED, ...proven.amr] } }
@@ -173,6 +176,8 @@ async function signInUser(
       const use = { ...key, userId, provenAt: row.updatedAt }
       if (tokens) await keepSignInTokens(tx, use, tokens)
       if (!(await useLink(tx, { ...use, now }))) throw new RejectedIdentity('unknown')
+      if (row.organizationId !== null)
+        await addMember(tx, userCtx, { organizationId: row.organizationId, userId, joinedVia: 'provider' })
       if (emailKey !== null && user?.emailVerified && user.emailKey === emailKey)
         await joinByDomain(tx, userCtx, { userId, emailKey })
       const provider = {

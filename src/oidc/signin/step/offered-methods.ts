@@ -27,9 +27,13 @@ const leadsToAcr = ({ interaction, authorization }: Offering, acr: string): bool
   )
 }
 
+/** Whether a sign-in at the provider leads to an `acr` that the request accepts. */
+export const isOfferable = (signIn: Offering, idp: SignInProvider): boolean =>
+  leadsToAcr(signIn, computeProviderAcr(idp))
+
 /** The identity providers of the tenant that lead to an `acr` that the request accepts. */
 export const listOfferedProviders = (signIn: Offering): SignInProvider[] =>
-  listSignInProviders(signIn.call.tenant).filter((idp) => leadsToAcr(signIn, computeProviderAcr(idp)))
+  listSignInProviders(signIn.call.tenant).filter((idp) => isOfferable(signIn, idp))
 
 /** Whether the tenant has a method, and it leads to an `acr` that the request accepts. */
 export function offersMethod(signIn: Offering, name: SignInMethodName): boolean {

@@ -60,5 +60,5 @@ export type SignInMethod = {
   /** Sends the browser elsewhere instead of showing the first page; null where the page is shown. */
   leaveFirstPage?: (signIn: SignInStep, isOnlyMethod: boolean) => Promise<Response> | null
   /** Handles a form of another method instead of that one; null for most. */
-  takeForm?: (signIn: SignInStep, form: Record<string, string>) => Promise<Response> | null
+  takeForm?: (signIn: SignInStep, form: Record<string, string>) => Promise<Response | null>
 }
