@@ -1,6 +1,7 @@
 import { describe, expect } from 'vitest'
 import { createPlatformCtx } from '../../src/context/context.ts'
 import { createMembership, updateMembership } from '../../src/organizations/memberships.ts'
+import { createOrganizationDomain } from '../../src/organizations/organization-domains.ts'
 import { createOrganization } from '../../src/organizations/organizations.ts'
 import { createAppRole } from '../../src/permissions/app-roles.ts'
 import { getMembershipAppRoles } from '../../src/permissions/role-assignments.ts'
@@ -10,6 +11,7 @@ import { noBrowser, ORIGIN } from '../support/browser.ts'
 import { assertAccessible, prepareConsole, SHOWN, test } from '../support/console-journey.ts'
 import { plantCredential } from '../support/credentials.ts'
 import { dbFor } from '../support/database.ts'
+import { publishRecord } from '../support/dns-server.ts'
 import { fillCode } from '../support/fill-code.ts'
 import { photograph } from '../support/journey.ts'
 
@@ -315,7 +317,7 @@ describe.skipIf(noBrowser)('the screens about people', () => {
     expect(await page.getByLabel('Display name').inputValue()).toBe('Typed')
   })
 
-  test('create an organization, add a user and invite another person', async ({
+  test('create an organization, add a user, invite another person and prove a domain', async ({
     email,
     newPerson,
     openConsole,
@@ -342,6 +344,17 @@ describe.skipIf(noBrowser)('the screens about people', () => {
     await page.getByRole('button', { name: 'Remove' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click()
     await page.getByText('Nobody is a member yet.').waitFor(SHOWN)
+    await page.getByLabel('Add a domain of e-mail addresses').fill('Initech.test')
+    await page.getByRole('button', { name: 'Add domain' }).click()
+    const domain = page.getByRole('region', { name: 'initech.test' })
+    await domain.getByRole('button', { name: 'Check now' }).click()
+    await domain.getByText('The last check found no TXT record').waitFor(SHOWN)
+    const [recordName = '', recordValue = ''] = await domain.locator('code').allTextContents()
+    publishRecord({ recordName, recordValue })
+    await domain.getByRole('button', { name: 'Check now' }).click()
+    await domain.getByText('proven', { exact: true }).waitFor(SHOWN)
+    await domain.getByRole('checkbox').click()
+    await page.getByText('organization_domain.updated').waitFor(SHOWN)
     expect(errors).toEqual([])
   })
 
@@ -354,6 +367,7 @@ describe.skipIf(noBrowser)('the screens about people', () => {
     await lockUser(createPlatformCtx(acme), id)
     const organization = await createOrganization(createPlatformCtx(acme), { name: 'Globex', slug: 'globex' })
     await createMembership(createPlatformCtx(acme), organization.id, { userId: id })
+    await createOrganizationDomain(createPlatformCtx(acme), organization.id, { domain: 'globex.example' })
     const { page, errors } = await openConsole('admin')
     let requests = 0
     page.on('request', (request) => {

@@ -524,6 +524,26 @@ export const DE: Words = {
   'Add a member by e-mail address': 'Mitglied über die E-Mail-Adresse hinzufügen',
   'New people are invited by a mail.': 'Neue Personen werden per E-Mail eingeladen.',
   'Add member': 'Mitglied hinzufügen',
+  'not proven': 'nicht bewiesen',
+  proven: 'bewiesen',
+  'proven, but the record is gone': 'bewiesen, aber der Eintrag fehlt',
+  until: 'bis',
+  'The last check found no TXT record of this name.':
+    'Die letzte Prüfung fand keinen TXT-Eintrag mit diesem Namen.',
+  'The last check found another value under this name.':
+    'Die letzte Prüfung fand unter diesem Namen einen anderen Wert.',
+  'The DNS did not answer the last check.': 'Das DNS hat bei der letzten Prüfung nicht geantwortet.',
+  'The organization has no domain yet.': 'Die Organisation hat noch keine Domain.',
+  'Name of the TXT record': 'Name des TXT-Eintrags',
+  'Last check': 'Letzte Prüfung',
+  'Users who prove an address of this domain become members':
+    'Benutzer, die eine Adresse dieser Domain beweisen, werden Mitglieder',
+  'Check now': 'Jetzt prüfen',
+  'Those who have joined by the domain stay members.':
+    'Wer durch die Domain beigetreten ist, bleibt Mitglied.',
+  'Add a domain of e-mail addresses': 'Domain von E-Mail-Adressen hinzufügen',
+  'A TXT record in the DNS proves it.': 'Ein TXT-Eintrag im DNS beweist sie.',
+  'Add domain': 'Domain hinzufügen',
   'Invite people': 'Personen einladen',
   '{count} invitations': { one: '{count} Einladung', other: '{count} Einladungen' },
   'Nobody is invited yet. An invited person accepts by a link in a mail.':

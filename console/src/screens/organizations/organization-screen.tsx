@@ -15,6 +15,7 @@ import { useMay } from '../../shell/viewer-scopes.ts'
 import { t } from '../../words/words.ts'
 import { EventList } from '../log/event-list.tsx'
 import { OrganizationApiKeys } from './organization-api-keys.tsx'
+import { OrganizationDomains } from './organization-domains.tsx'
 import { OrganizationGroups } from './organization-groups.tsx'
 import { OrganizationMembers } from './organization-members.tsx'
 
@@ -40,6 +41,7 @@ export function OrganizationScreen() {
           updatedAt
           createdAt
           ...organizationMembers_organization
+          ...organizationDomains_organization
         }
         ...organizationGroups_query @arguments(organizationId: $organizationId)
         ...organizationApiKeys_query @arguments(organizationId: $organizationId)
@@ -138,6 +140,7 @@ export function OrganizationScreen() {
         <div>
           <OrganizationMembers organization={organization} mayWrite={mayWrite} onChange={refresh} />
           <OrganizationGroups organizationId={organizationId} query={data} onChange={refresh} />
+          <OrganizationDomains organization={organization} mayWrite={mayWrite} onChange={refresh} />
           {recent && (
             <section className="card">
               <h2>{t('What happened')}</h2>
