@@ -225,6 +225,18 @@ const apiKeys = createRoute({
   component: lazyRouteComponent(() => import('./screens/api-keys/api-keys-screen.tsx'), 'ApiKeysScreen'),
 })
 
+const webhooks = createRoute({
+  getParentRoute: () => root,
+  path: '/webhooks',
+  component: lazyRouteComponent(() => import('./screens/webhooks/webhooks-screen.tsx'), 'WebhooksScreen'),
+})
+
+const webhook = createRoute({
+  getParentRoute: () => root,
+  path: '/webhooks/$webhookId',
+  component: lazyRouteComponent(() => import('./screens/webhooks/webhook-screen.tsx'), 'WebhookScreen'),
+})
+
 const tenants = createRoute({
   getParentRoute: () => root,
   path: '/tenants',
@@ -275,6 +287,8 @@ export const router = createRouter({
     settings,
     keys,
     apiKeys,
+    webhooks,
+    webhook,
     tenants,
     tenant,
     api,

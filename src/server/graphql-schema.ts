@@ -43,6 +43,7 @@ import '../tenants/tenants.operations.ts'
 import '../users/roles.operations.ts'
 import '../users/transfer/import.operations.ts'
 import '../users/users.operations.ts'
+import '../webhooks/webhooks.operations.ts'
 import '../users/users.graphql.ts'
 import { builder } from '../graphql/builder.ts'
 

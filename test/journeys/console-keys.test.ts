@@ -1,8 +1,13 @@
 import type { Locator } from 'playwright-core'
+import { Webhook as Verifier } from 'standardwebhooks'
 import { describe, expect } from 'vitest'
 import { updateSettings } from '../../src/tenants/settings.ts'
+import { createUser } from '../../src/users/users.ts'
+import { startWebhookDeliveries } from '../../src/webhooks/deliver.ts'
+import { startWebhookFollowing } from '../../src/webhooks/follow-log.ts'
 import { noBrowser, ORIGIN } from '../support/browser.ts'
 import { assertAccessible, prepareConsole, SHOWN, test } from '../support/console-journey.ts'
+import { startWebhookReceiver } from '../support/webhook-receiver.ts'
 
 test.beforeAll(async ({ ctx }) => {
   await prepareConsole({ ctx })
@@ -161,5 +166,48 @@ describe.skipIf(noBrowser)('the console', () => {
       await page.getByRole('heading', { level: 1 }).waitFor()
       await assertAccessible(page, path)
     }
+  })
+
+  test('creates a webhook, sends a test and an event, and shows what its receiver answers', async ({
+    ctx,
+    openConsole,
+    onTestFinished,
+  }) => {
+    const receiver = await startWebhookReceiver()
+    const stops = [startWebhookFollowing(), startWebhookDeliveries(), receiver.close]
+    onTestFinished(async () => {
+      for (const stop of stops) await stop()
+    })
+    const { page, errors } = await openConsole('admin', '/webhooks')
+    await page.getByRole('button', { name: 'Create a webhook' }).click()
+    await page.getByLabel('URL').fill('no address')
+    await page.keyboard.press('Enter')
+    await page.getByRole('alert').first().waitFor(SHOWN)
+    await page.getByLabel('URL').fill(receiver.urlOf('/console'))
+    await page.getByLabel('Events').fill('user.created\nuser.deleted')
+    await page.getByRole('button', { name: 'Create', exact: true }).click()
+    await page.getByText('The secret is shown only now.').waitFor(SHOWN)
+    const secret = (await page.getByRole('dialog').locator('code').textContent()) as string
+    await page.getByRole('button', { name: 'I have stored it' }).click()
+    await page.getByRole('link', { name: receiver.urlOf('/console') }).click()
+    receiver.answers.set('/console', (response) => response.writeHead(200).end('thanks'))
+    await page.getByRole('button', { name: 'Send a test' }).click()
+    await page.getByText('webhook.test').waitFor(SHOWN)
+    await createUser(ctx, { email: 'hooked@example.com' })
+    await page.locator('summary', { hasText: 'user.created' }).getByText('Accepted').waitFor(SHOWN)
+    await page.locator('summary', { hasText: 'user.created' }).click()
+    await page.getByText('thanks').first().waitFor(SHOWN)
+    const [test] = receiver.at('/console')
+    new Verifier(secret).verify(test?.body ?? '', test?.headers as Record<string, string>)
+    await page.getByRole('button', { name: 'Send again' }).first().click()
+    await expect.poll(() => receiver.at('/console').length, SHOWN).toBe(3)
+    await assertAccessible(page, '/webhooks/one')
+    receiver.answers.set('/console', (response) => response.writeHead(503).end())
+    await page.getByRole('button', { name: 'Send a test' }).click()
+    await page.getByText('Failing').waitFor(SHOWN)
+    await page.getByRole('link', { name: 'Webhooks' }).click()
+    await page.getByText('Failing').waitFor(SHOWN)
+    await assertAccessible(page, '/webhooks')
+    expect(errors).toEqual([])
   })
 })

@@ -36,6 +36,7 @@ const AREAS = [
   { to: '/settings', label: t('Tenant'), scope: 'tenant:read' },
   { to: '/keys', label: t('Keys'), scope: 'tenant:read' },
   { to: '/api-keys', label: t('API keys'), scope: 'api_keys:read' },
+  { to: '/webhooks', label: t('Webhooks'), scope: 'webhooks:read' },
   { to: '/tenants', label: t('Tenants'), scope: 'tenants:read' },
   { to: '/api', label: 'API', scope: null },
 ] as const satisfies readonly Area[]
