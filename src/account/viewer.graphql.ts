@@ -1,5 +1,5 @@
-import { getAdministeredId } from '../access/administered-organization.ts'
 import { resolveClientLogoUrl } from '../clients/client-logo.ts'
+import { getAdministeredId } from '../context/administered-organization.ts'
 import { readHead } from '../events/log.ts'
 import type { Client } from '../generated/prisma/client.ts'
 import { builder } from '../graphql/builder.ts'

@@ -1,4 +1,4 @@
-import { isAdministered } from '../access/administered-organization.ts'
+import { isAdministered } from '../context/administered-organization.ts'
 import type { Scope } from '../core/scopes.ts'
 import { builder } from '../graphql/builder.ts'
 import { findOwnUserId, type GraphQLContext } from '../graphql/context.ts'

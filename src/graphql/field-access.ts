@@ -1,6 +1,6 @@
 import type { AuthFailure } from '@pothos/plugin-scope-auth'
-import { getAdministeredId, isAdministered } from '../access/administered-organization.ts'
 import { requireOwnAccount } from '../access/require-scope.ts'
+import { getAdministeredId, isAdministered } from '../context/administered-organization.ts'
 import type { Ctx } from '../context/context.ts'
 import { ACCOUNT_SCOPE, ORGANIZATION_SCOPE, SCOPES, type Scope } from '../core/scopes.ts'
 import { findOwnUserId, type GraphQLContext, isCallingClient, isOwner, type OwnScope } from './context.ts'

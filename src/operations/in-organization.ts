@@ -1,4 +1,4 @@
-import { getAdministeredId } from '../access/administered-organization.ts'
+import { getAdministeredId } from '../context/administered-organization.ts'
 import type { Ctx } from '../context/context.ts'
 import { Forbidden } from '../core/errors.ts'
 import { isJsonObject } from '../core/json/json-object.ts'

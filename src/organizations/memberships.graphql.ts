@@ -1,4 +1,4 @@
-import { isAdministered } from '../access/administered-organization.ts'
+import { isAdministered } from '../context/administered-organization.ts'
 import type { Ctx } from '../context/context.ts'
 import type { Membership, Organization } from '../generated/prisma/client.ts'
 import { builder } from '../graphql/builder.ts'

@@ -1,4 +1,4 @@
-import { isAdministered } from '../access/administered-organization.ts'
+import { isAdministered } from '../context/administered-organization.ts'
 import type { Organization } from '../generated/prisma/client.ts'
 import { builder } from '../graphql/builder.ts'
 import { orAdministrator, withScope, withScopeOrOwner } from '../graphql/field-access.ts'

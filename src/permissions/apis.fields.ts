@@ -15,19 +15,12 @@ import { integer, optional, requiredText, text } from '../schema/input-shapes.ts
 import { languageTag } from '../schema/language-tag.ts'
 import { acceptEchoes } from '../schema/response-only.ts'
 import { createIdShape, instantShape } from '../schema/response-shapes.ts'
+import { tokenName } from '../schema/token-name.ts'
 import { createResourceUri } from '../schema/url-shapes.ts'
 
 /** Permissions of an API. */
 export const MAX_PERMISSIONS = 500
 const MAX_TRANSLATIONS = 50
-
-/** RFC 6749, section 3.3: so that a permission may be a scope too. */
-const TOKEN_SYNTAX = /^[\x21\x23-\x5b\x5d-\x7e]+$/
-/** The name of a permission or of a role. */
-export const tokenName = requiredText(100).regex(
-  TOKEN_SYNTAX,
-  'must be ASCII characters without spaces, quotation marks and backslashes',
-)
 
 /** Rejects a list in which two entries have the same `member`. */
 const rejectRepetitions =

@@ -4,8 +4,8 @@ import { expectedUpdatedAt } from '../schema/expected-updated-at.ts'
 import { listExamples, mapShapes, requiredField, standardField, textField } from '../schema/fields.ts'
 import { requiredText, text } from '../schema/input-shapes.ts'
 import { acceptEchoes } from '../schema/response-only.ts'
-import { asId, createIdShape, instantShape } from '../schema/response-shapes.ts'
-import { tokenName } from './apis.fields.ts'
+import { asId, createIdShape, idShape, instantShape } from '../schema/response-shapes.ts'
+import { tokenName } from '../schema/token-name.ts'
 
 /** Permissions of a role. */
 const MAX_PERMISSIONS = 1000
@@ -126,3 +126,20 @@ export const SetAppRolesShape = z
       .meta({ description: 'The roles, by name; null for callers without roles:read.' }),
   })
   .meta({ id: 'SetAppRoles', description: 'The roles at APIs that are held directly from then on.' })
+
+/** Who holds a role directly: one of user, client and group, or a user with an organization, in which the member holds it. */
+export const RoleHolderShape = z
+  .object({
+    holderId: idShape.meta({ description: 'Id of the user, the client, the membership or the group.' }),
+    userId: createIdShape('user').nullable().meta({ description: 'Id of the user, or of the member.' }),
+    clientId: idShape.nullable().meta({ description: 'Id of the machine client.', example: null }),
+    groupId: createIdShape('group').nullable().meta({ description: 'Id of the group.', example: null }),
+    organizationId: createIdShape('organization')
+      .nullable()
+      .meta({ description: 'Id of the organization of the member or of the group.', example: null }),
+  })
+  .meta({
+    id: 'AppRoleHolding',
+    description:
+      'Who holds a role directly: a user, a machine client, a group, or a member of an organization in it.',
+  })

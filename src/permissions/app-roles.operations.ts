@@ -1,4 +1,4 @@
-import { getAdministeredId } from '../access/administered-organization.ts'
+import { getAdministeredId } from '../context/administered-organization.ts'
 import { Conflict, NotFound } from '../core/errors.ts'
 import { type ConnectionOf, CURSOR_ARGS, connectionField } from '../graphql/connection.ts'
 import { orAdministrator, withScope } from '../graphql/field-access.ts'
@@ -12,7 +12,7 @@ import { defineResource } from '../operations/resource.ts'
 import type { RestRoute } from '../rest/route.ts'
 import { encodeIdCursor } from '../schema/page.ts'
 import { idShape } from '../schema/response-shapes.ts'
-import { AppRoleCreate, AppRolePatch, AppRoleShape } from './app-roles.fields.ts'
+import { AppRoleCreate, AppRolePatch, AppRoleShape, RoleHolderShape } from './app-roles.fields.ts'
 import {
   type AppRole,
   createAppRole,
@@ -23,7 +23,6 @@ import {
   toAppRoleListName,
   updateAppRole,
 } from './app-roles.ts'
-import { RoleHolderShape } from './role-holders.fields.ts'
 import { listRoleHolders, type RoleHolder } from './role-holders.ts'
 
 const HOLDERS = 'Who holds the role directly: users, machine clients, groups, and members of organizations.'

@@ -5,8 +5,7 @@ import { defineNestedList } from '../operations/list.ts'
 import '../organizations/organizations.graphql.ts'
 import type { RestRoute } from '../rest/route.ts'
 import { APP_ROLE } from './app-roles.operations.ts'
-import type { AppRole } from './app-roles.ts'
-import { listOrganizationAppRoles } from './member-roles.ts'
+import { type AppRole, listOrganizationAppRoles } from './app-roles.ts'
 
 const SUMMARY = 'The roles at APIs that members of the organization may hold, oldest first.'
 

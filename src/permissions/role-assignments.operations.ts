@@ -1,5 +1,5 @@
-import { getAdministeredId } from '../access/administered-organization.ts'
 import { CLIENT } from '../clients/clients.operations.ts'
+import { getAdministeredId } from '../context/administered-organization.ts'
 import type { Ctx } from '../context/context.ts'
 import { Conflict, NotFound } from '../core/errors.ts'
 import { builder } from '../graphql/builder.ts'

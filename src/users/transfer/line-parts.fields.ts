@@ -1,9 +1,9 @@
 import * as z from 'zod'
 import type { Scope } from '../../core/scopes.ts'
-import { tokenName } from '../../permissions/apis.fields.ts'
 import { isIdpId } from '../../schema/idp-id.ts'
 import { integer, requiredText, text } from '../../schema/input-shapes.ts'
 import { slugText } from '../../schema/slug.ts'
+import { tokenName } from '../../schema/token-name.ts'
 
 const MAX_IDENTITIES = 20
 const MAX_PASSKEYS = 100

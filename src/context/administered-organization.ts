@@ -1,5 +1,5 @@
-import type { Ctx } from '../context/context.ts'
 import { Forbidden } from '../core/errors.ts'
+import type { Ctx } from './context.ts'
 
 /** The organization that the caller may manage as its administrator; null for other callers. */
 export const getAdministeredId = ({ actor }: Ctx): string | null =>
