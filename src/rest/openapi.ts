@@ -30,6 +30,7 @@ const TAGS: Record<string, string | undefined> = {
   clients: findDescription('Client'),
   roles: 'APIs, roles and groups, and who has which permission.',
   api_keys: findDescription('ApiKey'),
+  webhooks: findDescription('Webhook'),
   tenant: 'Settings and signing keys of the tenant.',
   events: 'The event log.',
   tenants: 'The tenants of the deployment.',
@@ -41,7 +42,7 @@ const DESCRIPTION = `Users, sessions, credentials, passcodes, identity providers
 - Requests need an access token of the tenant. Every operation states the scope that it requires.
 - Errors always have the same body. \`fields\` has all invalid fields of a request.
 - In changes, omitted fields stay unchanged, \`null\` unsets a field, and an empty string unsets a text. In creations, an empty string is no value. Members that only responses have may be sent back unchanged. Unknown members and parameters are rejected.
-- Text has no U+0000 and no unpaired surrogates. Formats besides those of JSON Schema: \`phone\` is a phone number with its country code, in any notation, with an extension as \`;ext=\`; \`local-phone\` one without; \`time-zone\` a name of the time zone database; \`language-tag\` a tag of BCP 47; \`pem\` a public key or certificate; \`cursor\` a value that only a response contains.
+- Text has no U+0000 and no unpaired surrogates. Formats besides those of JSON Schema: \`phone\` is a phone number with its country code, in any notation, with an extension as \`;ext=\`; \`local-phone\` one without; \`time-zone\` a name of the time zone database; \`language-tag\` a tag of BCP 47; \`pem\` a public key or certificate; \`event-position\` the position of an event; \`cursor\` a value that only a response contains.
 - Lists are paged with \`page\` and \`pageSize\`, or with the cursors of the \`Link\` header.
 - Responses are in UTF-8 and must not be cached. Every \`GET\` supports \`HEAD\`.`
 

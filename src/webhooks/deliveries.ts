@@ -11,7 +11,7 @@ import { recordEvents } from '../events/log.ts'
 import type { WebhookDelivery as Row } from '../generated/prisma/client.ts'
 import { parseInput } from '../schema/input-shapes.ts'
 import type { Page, PageArgs } from '../schema/page.ts'
-import { type WebhookDeliveryStatus, WebhookTest } from './webhooks.fields.ts'
+import { type WebhookDeliveryStatus, WebhookRedelivery, WebhookTest } from './webhooks.fields.ts'
 import { getWebhook } from './webhooks.ts'
 
 const LIFETIME_SECONDS = 3 * 86_400
@@ -106,7 +106,7 @@ const writeMessage = (
  */
 export async function testWebhook(ctx: Ctx, webhookId: string, input: unknown): Promise<WebhookDelivery> {
   requireScope(ctx, 'events:read')
-  const { data } = parseInput(WebhookTest, input ?? {})
+  const { data } = parseInput(WebhookTest, input === undefined ? {} : input)
   const { organizationId } = await getWebhook(ctx, webhookId)
   const waiting = { tenantId: ctx.tenant, webhookId, type: TEST_TYPE, finishedAt: null }
   if ((await ctx.db.prisma.webhookDelivery.count({ where: waiting })) >= MAX_WAITING_TESTS)
@@ -132,11 +132,16 @@ export async function testWebhook(ctx: Ctx, webhookId: string, input: unknown): 
 }
 
 /**
- * Sends a message again, with the id that it had; one that waits is due at once. Throws Forbidden without events:read, and
+ * Sends a message again, with the id that it had; one that waits is due at once. Throws InvalidInput, Forbidden without events:read, and
  * NotFound.
  */
-export async function redeliverWebhookDelivery(ctx: Ctx, id: string): Promise<WebhookDelivery> {
+export async function redeliverWebhookDelivery(
+  ctx: Ctx,
+  id: string,
+  input: unknown = {},
+): Promise<WebhookDelivery> {
   requireScope(ctx, 'events:read')
+  parseInput(WebhookRedelivery, input)
   const { webhookId } = await getWebhookDelivery(ctx, id)
   const { organizationId } = await getWebhook(ctx, webhookId)
   const about = { webhookId, organizationId, webhookDeliveryId: id }

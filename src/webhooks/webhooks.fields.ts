@@ -60,7 +60,11 @@ const header = z
     },
     { error: (issue) => (issue.code === 'invalid_type' ? 'must be an object' : undefined) },
   )
-  .meta({ id: 'WebhookHeaderInput', description: 'A header of the messages.' })
+  .meta({
+    id: 'WebhookHeaderInput',
+    description: 'A header of the messages.',
+    example: { name: 'Authorization', value: 'Bearer 6f1a' },
+  })
 
 const headers = z
   .array(header, 'must be an array')
@@ -160,6 +164,11 @@ export const WebhookTest = z
     'must be an object',
   )
   .meta({ id: 'WebhookTest', description: 'A message for a test.' })
+
+/** Input of redeliverWebhookDelivery. */
+export const WebhookRedelivery = z
+  .strictObject({}, 'must be an object')
+  .meta({ id: 'WebhookRedelivery', description: 'It has no members.' })
 
 const ANSWER = mapShapes(FIELDS, 'answer')
 const answer = {

@@ -25,6 +25,7 @@ import {
   WebhookCreate,
   WebhookDeliveryShape,
   WebhookPatch,
+  WebhookRedelivery,
   WebhookReplay,
   WebhookRotation,
   WebhookShape,
@@ -217,11 +218,13 @@ export const webhookOperations: readonly RestRoute[] = [
       'Sends a message of a webhook again, with the id that it had. One that waits is sent at once. Requires scope events:read too.',
     scope: 'webhooks:write',
     targets: ['webhookDeliveryId'],
+    input: WebhookRedelivery,
+    isInputOptional: true,
     errors: [NotFound],
     output: { webhookDelivery: DELIVERY },
     rest: { method: 'POST', path: '/webhook-deliveries/:webhookDeliveryId/redeliver' },
-    run: async (ctx, { webhookDeliveryId }) => ({
-      webhookDelivery: await redeliverWebhookDelivery(ctx, webhookDeliveryId),
+    run: async (ctx, { webhookDeliveryId }, input) => ({
+      webhookDelivery: await redeliverWebhookDelivery(ctx, webhookDeliveryId, input),
     }),
   }),
 ]

@@ -177,7 +177,7 @@ export async function updateWebhook(ctx: Ctx, id: string, input: unknown): Promi
  * `overlapSeconds`. Throws InvalidInput, Forbidden without events:read, and NotFound.
  */
 export async function rotateWebhookSecret(ctx: Ctx, id: string, input: unknown): Promise<NewWebhook> {
-  const { overlapSeconds } = parseInput(WebhookRotation, input ?? {})
+  const { overlapSeconds } = parseInput(WebhookRotation, input === undefined ? {} : input)
   const secret = createWebhookSecret()
   const webhook = await changeWebhook(ctx, id, async (tx, current) => {
     const previousSecretExpiresAt = overlapSeconds > 0 ? addSeconds(new Date(), overlapSeconds) : null

@@ -192,7 +192,7 @@ describe.skipIf(noBrowser)('the console', () => {
     await page.getByRole('link', { name: receiver.urlOf('/console') }).click()
     receiver.answers.set('/console', (response) => response.writeHead(200).end('thanks'))
     await page.getByRole('button', { name: 'Send a test' }).click()
-    await page.getByText('webhook.test').waitFor(SHOWN)
+    await page.locator('summary', { hasText: 'webhook.test' }).waitFor(SHOWN)
     await createUser(ctx, { email: 'hooked@example.com' })
     await page.locator('summary', { hasText: 'user.created' }).getByText('Accepted').waitFor(SHOWN)
     await page.locator('summary', { hasText: 'user.created' }).click()

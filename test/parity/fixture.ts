@@ -143,7 +143,7 @@ export async function createFixture(upstream: Upstream): Promise<Fixture> {
     permissions: [{ apiId: api.id, name: 'orders:read' }],
   })
   const { webhook } = await createWebhook(ctx, { url: 'https://hooks.example/vestibule' })
-  const message = await testWebhook(ctx, webhook.id, undefined)
+  const message = await testWebhook(ctx, webhook.id, {})
   await sendPasscode(ctx, 'email', { to: EMAIL })
   const code = /\b\d{6}\b/.exec(listInboxMessages(EMAIL)[0]?.body ?? '')?.[0] ?? ''
   return {

@@ -22,6 +22,9 @@ const test = base.extend('pathOf', { scope: 'file' }, async ({ create, rest, new
     domain: 'bodies.example',
   })
   const { id: apiKeyId } = await create('/api-keys', { name: 'Export' })
+  const { id: webhookId } = await create('/webhooks', { url: 'https://hooks.example' })
+  const { body: message } = await rest('POST', `/webhooks/${webhookId}/test`)
+  const webhookDeliveryId = message.id as string
   const ids: Record<string, string> = {
     clientId,
     userId,
@@ -29,6 +32,8 @@ const test = base.extend('pathOf', { scope: 'file' }, async ({ create, rest, new
     organizationId,
     organizationDomainId,
     apiKeyId,
+    webhookId,
+    webhookDeliveryId,
   }
   return (path: string) => path.replaceAll(/:(\w+)/g, (_all, name: string) => ids[name] ?? name)
 })

@@ -6,6 +6,7 @@ import { createGroup } from '../../src/permissions/groups.ts'
 import type { RestRoute } from '../../src/rest/route.ts'
 import { restRoutes } from '../../src/server/rest-routes.ts'
 import { createUser } from '../../src/users/users.ts'
+import { createWebhook } from '../../src/webhooks/webhooks.ts'
 import { newTenant, tokenFor } from '../support/actors.ts'
 import { test as base } from '../support/fixtures.ts'
 import { toFieldNames } from '../support/issues.ts'
@@ -154,7 +155,9 @@ describe('every list', () => {
         : null
       const group = path.includes(':groupId') ? await createGroup(ctx, { name: 'Lists' }) : null
       const role = path.includes(':appRoleId') ? await createAppRole(ctx, { name: 'lists' }) : null
+      const hook = path.includes(':webhookId') ? await createWebhook(ctx, { url: 'https://a.example' }) : null
       const target = path
+        .replace(':webhookId', hook?.webhook.id ?? '')
         .replace(':appRoleId', role?.id ?? '')
         .replace(':userId', id)
         .replace(':bulkJobId', job?.id ?? '')

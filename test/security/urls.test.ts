@@ -62,6 +62,7 @@ const test = base
     const { id: userId } = await create('/users')
     await create('/idps', { id: 'up', type: 'google', name: 'x' })
     const { id: organizationId } = await create('/organizations', { slug: 'up', name: 'x' })
+    const { id: webhookId } = await create('/webhooks', { url: 'https://example.com' })
     const ownToken = await ownTokenFor(tenant, userId, spa.id)
 
     // The provider has no clientId, which is an error that is found after the URL has been validated.
@@ -114,6 +115,8 @@ const test = base
       UpdateOrganizationInput: (fields) => rest('PATCH', `/organizations/${organizationId}`, fields),
       LinkIdpUserInput: linkIdpUser,
       LinkViewerIdpUserInput: linkIdpUser,
+      CreateWebhookInput: (fields) => rest('POST', '/webhooks', fields),
+      UpdateWebhookInput: (fields) => rest('PATCH', `/webhooks/${webhookId}`, fields),
       UpdateTenantSettingsInput: (fields) => rest('PATCH', '/settings', fields),
       TenantSettingsInput: createTenant,
     }
@@ -144,6 +147,8 @@ describe('the arguments that are URLs', () => {
         'redirectUri',
         'supportUrl',
         'termsUrl',
+        'url',
+        'proofUrl',
         'tokenEndpoint',
         'userInfoEndpoint',
         'webOrigins',

@@ -168,7 +168,7 @@ async function populateTenant(tenant: string): Promise<PopulatedTenant> {
   const api = await createApi(ctx, { identifier: `https://${tenant}.example`, name: 'API' })
   const appRole = await createAppRole(ctx, { name: 'clerk', assignableTo: ['user', 'client'] })
   const { webhook } = await createWebhook(ctx, { url: 'https://hooks.example/vestibule' })
-  const message = await testWebhook(ctx, webhook.id, undefined)
+  const message = await testWebhook(ctx, webhook.id, {})
   return {
     tenant,
     token: await tokenFor(tenant),

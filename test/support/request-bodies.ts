@@ -61,7 +61,7 @@ export async function createObjects(tenant: string): Promise<Record<string, stri
   })
   const { id: membershipId } = await createMembership(ctx, organizationId, { userId })
   const { webhook } = await createWebhook(ctx, { url: 'https://hooks.example/vestibule' })
-  const message = await testWebhook(ctx, webhook.id, undefined)
+  const message = await testWebhook(ctx, webhook.id, {})
   return {
     idpId,
     clientId,

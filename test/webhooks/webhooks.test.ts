@@ -192,7 +192,7 @@ describe('a webhook', () => {
         data: { hello: 'both' },
       })
     const { secret: last } = await rotateWebhookSecret(ctx, webhook.id, { overlapSeconds: 0 })
-    await testWebhook(ctx, webhook.id, undefined)
+    await testWebhook(ctx, webhook.id, {})
     await expect.poll(() => receiver.at('/two').length).toBe(2)
     const second = receiver.at('/two')[1]
     new Verifier(last).verify(second?.body ?? '', second?.headers as never)

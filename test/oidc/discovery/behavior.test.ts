@@ -2,6 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { decodeJwt, decodeProtectedHeader } from 'jose'
 import { describe, expect } from 'vitest'
 import { createPlatformCtx } from '../../../src/context/context.ts'
+import { createMembership } from '../../../src/organizations/memberships.ts'
+import { createOrganization } from '../../../src/organizations/organizations.ts'
 import { revokeUserSessions } from '../../../src/sessions/revoke-sessions.ts'
 import { setUserRoles } from '../../../src/users/roles.ts'
 import { startDeliveriesOf } from '../../support/backchannel-logout.ts'
@@ -73,7 +75,9 @@ async function createMetadataChecks(app: Origin, plan: Plan, userId: string, rec
   })
   const web = await makeClient(tenant, {
     jwks,
-    scopes: listValues('scopes_supported').filter((scope) => scope.includes(':') || scope === 'account'),
+    scopes: listValues('scopes_supported').filter(
+      (scope) => scope.includes(':') || ['account', 'organization'].includes(scope),
+    ),
   })
   const spa = await makeClient(tenant, { appType: 'single-page' })
 
@@ -220,7 +224,11 @@ async function createMetadataChecks(app: Origin, plan: Plan, userId: string, rec
     },
     scopes_supported: async (name) => {
       const scope = [...listValues(name), 'tenants:read', 'unknown'].join(' ')
-      const { tokens } = await plan.signIn({ scope }, { client: web })
+      // The scope organization is for its administrators.
+      const ctx = createPlatformCtx(tenant)
+      const { id: organization } = await createOrganization(ctx, { slug: 'acme', name: 'Acme' })
+      await createMembership(ctx, organization, { userId, isAdministrator: true })
+      const { tokens } = await plan.signIn({ scope, organization }, { client: web })
       expect((tokens.body.scope as string).split(' ').sort()).toEqual([...listValues(name)].sort())
     },
     response_types_supported: (name) =>

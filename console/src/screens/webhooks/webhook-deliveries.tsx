@@ -5,6 +5,7 @@ import { ProblemText } from '../../parts/form.tsx'
 import { useProblemMutation } from '../../parts/mutation.ts'
 import { Time } from '../../parts/time.tsx'
 import { useMay } from '../../shell/viewer-scopes.ts'
+import '../applications/applications.css'
 import { t, tCount } from '../../words/words.ts'
 import { CodeBlock } from '../applications/code-block.tsx'
 

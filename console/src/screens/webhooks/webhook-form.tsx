@@ -49,7 +49,7 @@ export function NewWebhookDialog({ onCreated, onClose }: { onCreated: () => void
     const form = new FormData(event.currentTarget)
     const input = {
       url: readText(form, 'url'),
-      description: readText(form, 'description'),
+      description: readText(form, 'description') || null,
       types: readTypes(readText(form, 'types')),
     }
     create.run({ input }, ({ createWebhook }) => {
