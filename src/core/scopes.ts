@@ -19,7 +19,7 @@ export const SCOPES = {
   'roles:write': 'change APIs, roles and groups, and who has them',
   'api_keys:read': 'read API keys',
   'api_keys:write': 'create, change and revoke API keys',
-  'webhooks:read': 'read webhooks and what they sent',
+  'webhooks:read': 'read webhooks',
   'webhooks:write': 'create, change and delete webhooks',
   'tenant:read': 'read the tenant and its settings',
   'tenant:write': "change the tenant's settings",

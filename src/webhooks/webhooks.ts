@@ -204,6 +204,7 @@ export async function rotateWebhookSecret(ctx: Ctx, id: string, input: unknown):
  */
 export async function replayWebhook(ctx: Ctx, id: string, input: unknown): Promise<Webhook> {
   const { after } = parseInput(WebhookReplay, input)
+  await getWebhook(ctx, id)
   await readEvents(ctx.db, decodePosition(after), 1)
   return changeWebhook(ctx, id, async (tx, current) => {
     const { organizationId, updatedAt } = current

@@ -70,6 +70,7 @@ describe('a query', () => {
         .replace('{organizationId}', 'organization_01m7xeb1sbendby702xerkqv3p')
         .replace('{appRoleId}', 'role_01m7xeb1sbendby702xerkqv3p')
         .replace('{groupId}', 'group_01m7xeb1sbendby702xerkqv3p')
+        .replace('{webhookId}', 'webhook_01m7xeb1sbendby702xerkqv3p')
         .replace('{bulkJobId}', 'bulkjob_01m7xeb1sbendby702xerkqv3p')
       // The unknown parameter keeps the operation from being executed.
       const findFields = async (query: Record<string, string>): Promise<string[]> => {

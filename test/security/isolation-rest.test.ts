@@ -22,6 +22,7 @@ const BODIES: Record<string, object> = {
   setGroupAppRoles: { appRoleIds: [] },
   addGroupMembers: { userIds: [UNKNOWN_IDS.userId] },
   deleteGroupMembers: { userIds: [UNKNOWN_IDS.userId] },
+  replayWebhook: { after: 'MC4wLjA' },
   registerTrustedDocuments: { documents: [{ documentId: 'a', text: '{ __typename }' }] },
 }
 

@@ -49,6 +49,18 @@ export const NOT_RUN: ByFile<string> = {
       'a line of an import; test/old-passwords/import.test.ts',
     '{"email": "ada@example.com", "totpKey": "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ", "identities": [{"idpId": "google", "externalId": "117"}]}':
       'a line of an import; test/users/import-parts.test.ts',
+    '{"email": "ada@example.com", "passkeys": [{"id": "q7n4Fq2cTbGZ5l2YB1nKUw", "publicKey": "pQECAyYgASFYIC…", "userHandle": "YjBjN2EzZjI", "rpId": "id.example.com", "signCount": 0, "transports": ["internal"]}]}':
+      'a line of an import; test/users/import-belongings.test.ts',
+    '{"email": "ada@example.com", "appRoles": ["reader"], "groups": ["Staff"], "organizations": [{"slug": "acme", "externalId": "crm-1", "name": "Acme Inc.", "appRoles": ["order-clerk"], "groups": ["Order desk"]}]}':
+      'a line of an import; test/users/import-belongings.test.ts',
+  },
+  'docs/sign-in/password.md': {
+    'POST /prove HTTP/1.1': 'a request to the old system; test/old-passwords/proof-url.test.ts',
+  },
+  'docs/webhooks.md': {
+    "import { createServer } from 'node:http'": 'a receiver; test/webhooks/webhooks.test.ts',
+    '{': 'a message; test/webhooks/webhooks.test.ts',
+    'async function findMissed(lastPosition, seen) {': 'a part of a receiver; test/webhooks/webhooks.test.ts',
   },
   'docs/permissions.md': {
     '{ "aud": "https://api.shop.example", "roles": ["order-clerk"], "permissions": ["orders:read", "orders:write"] }':

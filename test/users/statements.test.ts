@@ -17,7 +17,7 @@ const vacuumTable = (table: string): Promise<unknown> =>
   withConnection(process.env.DATABASE_URL ?? '', (admin) => admin.query(`VACUUM (ANALYZE) "${table}"`))
 
 describe('statements of the operations on users', () => {
-  test('sends at most five statements for each operation on a user', async ({ ctx }) => {
+  test('sends at most six statements for each operation on a user', async ({ ctx }) => {
     const user = await createUser(ctx, { name: 'Warm' })
     await startApiSession(ctx, user.id)
     const page = await listUsers(ctx, { pageSize: 2 })
@@ -44,7 +44,7 @@ describe('statements of the operations on users', () => {
       cursor: 1,
       totalSize: 1,
       get: 1,
-      delete: 5,
+      delete: 6,
     })
   })
 

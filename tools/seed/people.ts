@@ -3,6 +3,8 @@ import type { IdPrefix } from '../../src/core/crypto.ts'
 import { createPlaces } from './places.ts'
 import { createRandom, type Random } from './random.ts'
 
+/** What precedes the key in a COSE key for Ed25519 (RFC 9053, section 7.2). */
+const COSE_ED25519 = Buffer.from('a4010103272006215820', 'hex')
 const DAY_MS = 86_400_000
 /** The age of the oldest user. */
 export const AGE_MS = 3 * 365 * DAY_MS
@@ -155,7 +157,7 @@ function createPerson(
       id: idAt('cred', madeAt, random),
       userId: id,
       externalId: random.bytes(16).toString('base64url'),
-      publicKey: random.bytes(32).toString('base64url'),
+      publicKey: Buffer.concat([COSE_ED25519, random.bytes(32)]).toString('base64url'),
       transports: ['internal', 'hybrid'],
       deviceModel: random.pick(['MacBook', 'Pixel 10', 'iPhone', 'ThinkPad']),
       createdAt: madeAt,
