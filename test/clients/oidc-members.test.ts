@@ -7,10 +7,11 @@ import { OIDC_MEMBERS, SURFACES } from '../support/client-writers.ts'
 import type { Json } from '../support/json.ts'
 import { type Keys, test, toIssues, UNSET } from '../support/oidc-members.ts'
 import { buildOpenApi } from '../support/openapi.ts'
+import { hasServices } from '../support/services.ts'
 
 type Fields = Record<string, unknown>
 
-describe.each(SURFACES)('the OpenID Connect members of a client over %s', (surface) => {
+describe.runIf(hasServices).each(SURFACES)('the OpenID Connect members of a client over %s', (surface) => {
   test('are stored as given, and unset when they are omitted', async ({
     tenant,
     writers,
@@ -233,7 +234,7 @@ describe.each(SURFACES)('the OpenID Connect members of a client over %s', (surfa
   })
 })
 
-describe('the OpenID Connect members of a client', () => {
+describe.runIf(hasServices)('the OpenID Connect members of a client', () => {
   test('cannot be changed by a caller without the scopes of the client', async ({
     rest,
     given,

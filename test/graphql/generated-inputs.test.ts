@@ -21,6 +21,7 @@ import {
 } from '../support/request-members.ts'
 import { schema } from '../support/schema.ts'
 import { test as base } from '../support/tenant-per-test.ts'
+import { hasServices } from '../support/services.ts'
 
 /** Values of each member that are tried, of those that the document allows and of the others. */
 const SAMPLE = 3
@@ -47,7 +48,7 @@ const isEmptyEnumeration = (type: GraphQLInputObjectType, { path, value }: Varia
   return value === '' && isEnumType(getNamedType(field?.type))
 }
 
-describe('the input', () => {
+describe.runIf(hasServices)('the input', () => {
   test.for(operations)(
     'of %s is rejected for exactly the members that the REST document rejects',
     async ([id, { schema: body, contract, example, type }], { gql, ids }) => {

@@ -13,6 +13,7 @@ import { freePort, operatorToken, type ServerProcess, startServer } from '../sup
 import { configureNginx, HAPROXY, NGINX, noProxy, type RunningProxy, startProxy } from '../support/proxies.ts'
 import { callGraphql, callRest, makeTenant } from '../support/started-servers.ts'
 import { openEventStream, openSocket } from '../support/streams.ts'
+import { hasServices } from '../support/services.ts'
 
 const run = promisify(execFile)
 
@@ -174,7 +175,7 @@ async function watchBoth(server: { origin: string }, slug: string, token: string
   return events
 }
 
-describe.skipIf(noProxy)('two cells behind one address', { timeout: 120_000 }, () => {
+describe.skipIf(noProxy || !hasServices)('two cells behind one address', { timeout: 120_000 }, () => {
   test('complete the demo through nginx', async ({ address, cells, nginx: _ }) => {
     const env = { PATH: process.env.PATH, DATA_DIR: cells[1].directory }
     const { stdout } = await run('npx', ['tsx', 'tools/demo.ts', '--origin', address], { env })

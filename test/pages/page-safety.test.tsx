@@ -9,6 +9,7 @@ import { PASSKEY_SCRIPT_PATH } from '../../src/pages/assets/passkey-script.ts'
 import { SUBMIT_SCRIPT_PATH } from '../../src/pages/assets/submit-script.ts'
 import { WEB_MESSAGE_SCRIPT_PATH } from '../../src/pages/assets/web-message-script.ts'
 import { listTags, pagesWith, renderHtml, TAG } from '../support/pages.tsx'
+import { hasServices } from '../support/services.ts'
 
 const PAGES = Object.keys(pagesWith('')) as (keyof ReturnType<typeof pagesWith>)[]
 /** The script of a page; the others have none, except those of forms, times and recovery codes. */
@@ -32,7 +33,7 @@ const SAVED_CODES = 'data:text/plain;charset=utf-8,'
 const PAGES_WITH_KEY = ['totp-setup', 'account-authenticator-app']
 const OF_KEY = /^(otpauth:\/\/totp\/|data:image\/svg\+xml;base64,)/
 
-describe.each(PAGES)('the %s page', (name) => {
+describe.runIf(hasServices).each(PAGES)('the %s page', (name) => {
   const attacks = [
     '<script>alert(1)</script>',
     '"><img src=x onerror=alert(1)>',

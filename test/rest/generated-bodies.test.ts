@@ -4,13 +4,14 @@ import { callDirectly } from '../support/direct-rest.ts'
 import { test as base } from '../support/fixtures.ts'
 import { bodyOperations, createObjects } from '../support/request-bodies.ts'
 import { findDisagreements, listMembers } from '../support/request-members.ts'
+import { hasServices } from '../support/services.ts'
 
 const test = base.extend('pathOf', { scope: 'file' }, async ({ tenant }) => {
   const ids = await createObjects(tenant)
   return (path: string) => path.replaceAll(/\{(\w+)\}/g, (_all, name: string) => ids[name] ?? name)
 })
 
-describe('a body', () => {
+describe.runIf(hasServices)('a body', () => {
   test.for(bodyOperations.map((operation) => [operation.id, operation] as const))(
     'of %s is rejected for exactly the members that the document rejects',
     async ([, { method, path, isOfOperators, contract, schema, example }], { tenant, pathOf }) => {

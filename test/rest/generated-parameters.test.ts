@@ -6,6 +6,7 @@ import { test } from '../support/fixtures.ts'
 import { generateValues } from '../support/generated-values.ts'
 import { getContract } from '../support/openapi.ts'
 import { listOperations, systemDocument } from '../support/openapi-document.ts'
+import { hasServices } from '../support/services.ts'
 
 type Parameter = { name: string; in: 'path' | 'query' | 'header'; schema: JsonSchema }
 
@@ -61,7 +62,7 @@ const isNamed = (name: string, fields: readonly string[]) =>
 /** Cursors are rejected by the list: only a response has one. */
 const isCursor = ({ schema }: Parameter) => schema.format === 'cursor'
 
-describe('a query', () => {
+describe.runIf(hasServices)('a query', () => {
   test.for(listParameters('query'))(
     'of %s is rejected for exactly the parameters that the document rejects',
     async ([, { method, path, parameters }], { tenant, person }) => {
@@ -108,7 +109,7 @@ describe('a query', () => {
   )
 })
 
-describe('the header Idempotency-Key', () => {
+describe.runIf(hasServices)('the header Idempotency-Key', () => {
   test('is rejected exactly where the document rejects it', async ({ tenant }) => {
     const [, operation] = listParameters('header').find(([id]) => id === 'createUser') ?? []
     const [parameter] = operation?.parameters ?? []
@@ -148,7 +149,7 @@ const samplePathTexts = (parameter: Parameter): string[] =>
     .filter((text) => /^[\w.-]+$/.test(text))
     .filter((_, index) => index % 4 === 0)
 
-describe('a path', () => {
+describe.runIf(hasServices)('a path', () => {
   test.for(listParameters('path').filter(([, { method }]) => method === 'GET'))(
     'of %s is answered with 404 for what the document rejects, and never with 400',
     async ([, { method, path, parameters }], { tenant }) => {

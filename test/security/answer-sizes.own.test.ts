@@ -1,6 +1,7 @@
 import { request } from 'node:http'
 import { describe, expect, vi } from 'vitest'
 import { test } from '../support/fixtures.ts'
+import { hasServices } from '../support/services.ts'
 
 /** A request of a stranger. `path` follows the tenant. */
 type StrangerRequest = {
@@ -212,7 +213,7 @@ function* listCases(): Generator<Case> {
     yield [`POST ${path} with many members`, { method: 'POST', path, headers: json, body: members }]
 }
 
-describe('an answer to a stranger', () => {
+describe.runIf(hasServices)('an answer to a stranger', () => {
   test('has at most 40 KB, whatever the request has', async ({ app, tenant }) => {
     const larger: [string, number][] = []
     for (const [what, request] of listCases()) {

@@ -10,6 +10,7 @@ import { tokenFor } from '../support/actors.ts'
 import { sql } from '../support/database.ts'
 import { test as base } from '../support/fixtures.ts'
 import { startUpstream } from '../support/upstream.ts'
+import { hasServices } from '../support/services.ts'
 
 /** Operations that may end an administrator's access, and what they ask for instead of the user's scopes. */
 const OTHER_RULES: Record<string, string> = {
@@ -50,7 +51,7 @@ const test = base.extend('admin', { scope: 'file' }, async ({ app: _ }, { onClea
   return fixture
 })
 
-describe("an administrator's access", () => {
+describe.runIf(hasServices)("an administrator's access", () => {
   test('consists of something that each kind of operation could end', async ({ admin }) => {
     expect(await readAccess(admin)).toEqual([
       {

@@ -15,6 +15,7 @@ import {
   signJwt,
 } from '../support/forgeries.ts'
 import { makeClient } from '../support/protocol.ts'
+import { hasServices } from '../support/services.ts'
 
 /** Creates a key that the tenant does not have, by algorithm. */
 const NEW_KEYS: Record<SigningAlgorithm, () => KeyPairKeyObjectResult> = {
@@ -50,7 +51,7 @@ const test = base
       },
   )
 
-describe('a signing key', () => {
+describe.runIf(hasServices)('a signing key', () => {
   test.for(SIGNING_ALGORITHMS)(
     'of %s verifies the tokens that it signed',
     async (alg, { keys, present, claims, idClaims, sendHint }) => {

@@ -12,6 +12,7 @@ import { ownTokenFor } from '../support/actors.ts'
 import { test as base } from '../support/fixtures.ts'
 import { listSources } from '../support/imports.ts'
 import { namedTypes, rootFields } from '../support/schema.ts'
+import { hasServices } from '../support/services.ts'
 
 /** Names of members that are URLs. A new member with such a name is tested without being listed. */
 const URL_NAME = /ur[il]s?$|callbacks?$|origins?$|endpoints?$|^(profile|picture|website|logo|issuer)$/i
@@ -123,7 +124,7 @@ const test = base
     return writers
   })
 
-describe('the arguments that are URLs', () => {
+describe.runIf(hasServices)('the arguments that are URLs', () => {
   test('are members of input types with these names', () => {
     expect([...new Set(URL_FIELDS.map(({ field }) => field.name))].sort()).toEqual(
       [
@@ -165,7 +166,7 @@ describe('the arguments that are URLs', () => {
   })
 })
 
-describe('an argument that is a URL', () => {
+describe.runIf(hasServices)('an argument that is a URL', () => {
   test.for(URL_FIELDS.map(({ type, field }) => [`${type}.${field.name}`, type, field] as const))(
     '%s rejects URLs that run a script, leave the web or hide their host',
     async ([, type, field], { writers }) => {
@@ -182,7 +183,7 @@ describe('an argument that is a URL', () => {
   )
 })
 
-describe('the source code', () => {
+describe.runIf(hasServices)('the source code', () => {
   const listFilesWith = (pattern: RegExp) =>
     listSources().filter((file) => pattern.test(readFileSync(file, 'utf8')))
 

@@ -12,6 +12,7 @@ import { selectUserList } from '../../src/users/list/user-list-plans.ts'
 import { databaseUrl } from '../support/connections.ts'
 import { sql } from '../support/database.ts'
 import { test as base } from '../support/tenant-per-test.ts'
+import { hasServices } from '../support/services.ts'
 
 const USERS = 9000
 const toId = (n: number): string => `user_${String(n).padStart(26, '0')}`
@@ -36,7 +37,7 @@ const test = base
         ),
   )
 
-describe('the ranges of users', () => {
+describe.runIf(hasServices)('the ranges of users', () => {
   test('count every user once, before and after they are divided', async ({ ctx, fill, listRanges }) => {
     await fill(1, USERS)
     const [first, ...others] = await listRanges()
@@ -64,7 +65,7 @@ describe('the ranges of users', () => {
   })
 })
 
-describe('a page of users by offset', () => {
+describe.runIf(hasServices)('a page of users by offset', () => {
   test.for(['asc', 'desc'] as const)(
     'has the same users as the whole list, %s',
     async (direction, { ctx, fill }) => {

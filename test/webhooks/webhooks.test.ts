@@ -246,20 +246,19 @@ describe('a webhook', () => {
     const { webhook } = await createWebhook(ctx, { url: receiver.urlOf('/again'), types: ['user.created'] })
     for (let n = 0; n < 3; n++) await createUser(ctx, { email: `r${n}@example.com` })
     const [first, ...others] = await listIds('user.created')
-    await expect.poll(() => idsAt('/again')).toEqual([first, ...others])
+    // Messages about different users may arrive in any order.
+    await expect.poll(() => idsAt('/again').sort()).toEqual([first, ...others].sort())
     const position = (await events()).find(({ id }) => id === first)?.position as string
     await replayWebhook(ctx, webhook.id, { after: position })
-    await expect.poll(() => idsAt('/again')).toEqual([first, ...others, ...others])
+    await expect.poll(() => idsAt('/again').sort()).toEqual([first, ...others, ...others].sort())
     await expect(replayWebhook(ctx, webhook.id, { after: 'nonsense' })).rejects.toMatchObject({
       fields: [{ field: 'after' }],
     })
     await sql('UPDATE "Tenant" SET "eventsTrimmedTo" = $2 WHERE "tenantId" = $1', [ctx.tenant, position])
     await replayWebhook(ctx, webhook.id, { after: Buffer.from('0.0.0').toString('base64url') })
     await expect.poll(() => receiver.at('/again').length).toBe(8)
-    expect(JSON.parse(receiver.at('/again')[5]?.body ?? '{}')).toMatchObject({
-      type: 'event.gap',
-      data: { position },
-    })
+    const bodies = receiver.at('/again').map(({ body }) => JSON.parse(body))
+    expect(bodies.filter(({ type }) => type === 'event.gap')).toMatchObject([{ data: { position } }])
   })
 
   test('names every invalid field, and needs the scope events:read', async ({ ctx }) => {

@@ -19,6 +19,7 @@ import { tokenFor } from '../../support/actors.ts'
 import { type GraphqlServer, serveGraphql } from '../../support/graphql-server.ts'
 import { test as base } from '../../support/graphql-test.ts'
 import { awaitVisible } from '../../support/subscriptions.ts'
+import { hasServices } from '../../support/services.ts'
 
 /** A generator of numbers from 0 to 1 with a seed, so that a failure can be repeated (mulberry32). */
 function createRandom(seed: number): () => number {
@@ -168,7 +169,7 @@ const CALLERS: [string, number, readonly Scope[] | null | undefined][] = [
   ['an anonymous caller', 4, null],
 ]
 
-describe('a compiled query', () => {
+describe.runIf(hasServices)('a compiled query', () => {
   test.for(CALLERS)(
     'of %s has the response of a plain one',
     { timeout: 60_000 },

@@ -30,6 +30,7 @@ import { test as base } from '../../support/fixtures.ts'
 import type { PageBrowser } from '../../support/page-browser.ts'
 import { authorizePath, codeFor, REDIRECT_URI } from '../../support/protocol.ts'
 import { computeTotp, enrollTotp } from '../../support/totp.ts'
+import { hasServices } from '../../support/services.ts'
 
 /** The cases are the same in each run. */
 const SEED = 30
@@ -267,7 +268,7 @@ async function signInThroughPages(by: PageBrowser, path: string, email: string, 
   return { pages, location, status: response.status }
 }
 
-describe('an explanation', () => {
+describe.runIf(hasServices)('an explanation', () => {
   test('has the error of the authorization endpoint for 1,000 requests, and changes that remove it', () => {
     const rules = fc.record({
       prompts: fc.constantFrom(
