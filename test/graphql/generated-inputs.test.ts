@@ -20,8 +20,8 @@ import {
   type Variation,
 } from '../support/request-members.ts'
 import { schema } from '../support/schema.ts'
-import { test as base } from '../support/tenant-per-test.ts'
 import { hasServices } from '../support/services.ts'
+import { test as base } from '../support/tenant-per-test.ts'
 
 /** Values of each member that are tried, of those that the document allows and of the others. */
 const SAMPLE = 3

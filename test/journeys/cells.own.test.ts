@@ -11,9 +11,9 @@ import { createDatabase, withConnection } from '../support/databases.ts'
 import { listenOnLoopback } from '../support/loopback.ts'
 import { freePort, operatorToken, type ServerProcess, startServer } from '../support/process.ts'
 import { configureNginx, HAPROXY, NGINX, noProxy, type RunningProxy, startProxy } from '../support/proxies.ts'
+import { hasServices } from '../support/services.ts'
 import { callGraphql, callRest, makeTenant } from '../support/started-servers.ts'
 import { openEventStream, openSocket } from '../support/streams.ts'
-import { hasServices } from '../support/services.ts'
 
 const run = promisify(execFile)
 

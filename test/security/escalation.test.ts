@@ -9,8 +9,8 @@ import { OPERATIONS } from '../parity/operations.ts'
 import { tokenFor } from '../support/actors.ts'
 import { sql } from '../support/database.ts'
 import { test as base } from '../support/fixtures.ts'
-import { startUpstream } from '../support/upstream.ts'
 import { hasServices } from '../support/services.ts'
+import { startUpstream } from '../support/upstream.ts'
 
 /** Operations that may end an administrator's access, and what they ask for instead of the user's scopes. */
 const OTHER_RULES: Record<string, string> = {

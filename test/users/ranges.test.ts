@@ -11,8 +11,8 @@ import { listUsers } from '../../src/users/list/user-list.ts'
 import { selectUserList } from '../../src/users/list/user-list-plans.ts'
 import { databaseUrl } from '../support/connections.ts'
 import { sql } from '../support/database.ts'
-import { test as base } from '../support/tenant-per-test.ts'
 import { hasServices } from '../support/services.ts'
+import { test as base } from '../support/tenant-per-test.ts'
 
 const USERS = 9000
 const toId = (n: number): string => `user_${String(n).padStart(26, '0')}`

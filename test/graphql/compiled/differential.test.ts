@@ -18,8 +18,8 @@ import { createUser } from '../../../src/users/users.ts'
 import { tokenFor } from '../../support/actors.ts'
 import { type GraphqlServer, serveGraphql } from '../../support/graphql-server.ts'
 import { test as base } from '../../support/graphql-test.ts'
-import { awaitVisible } from '../../support/subscriptions.ts'
 import { hasServices } from '../../support/services.ts'
+import { awaitVisible } from '../../support/subscriptions.ts'
 
 /** A generator of numbers from 0 to 1 with a seed, so that a failure can be repeated (mulberry32). */
 function createRandom(seed: number): () => number {

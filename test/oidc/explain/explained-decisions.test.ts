@@ -29,8 +29,8 @@ import { dbFor } from '../../support/database.ts'
 import { test as base } from '../../support/fixtures.ts'
 import type { PageBrowser } from '../../support/page-browser.ts'
 import { authorizePath, codeFor, REDIRECT_URI } from '../../support/protocol.ts'
-import { computeTotp, enrollTotp } from '../../support/totp.ts'
 import { hasServices } from '../../support/services.ts'
+import { computeTotp, enrollTotp } from '../../support/totp.ts'
 
 /** The cases are the same in each run. */
 const SEED = 30
