@@ -9,7 +9,7 @@ import { system } from '../database/system.ts'
 import { toEventBody } from '../events/event-body.ts'
 import { createEventMatcher, getSubjectIds } from '../events/list.ts'
 import { type LogEvent, readEvents, readHead } from '../events/log.ts'
-import { comparePositions, decodePosition, encodePosition } from '../model/event-position.ts'
+import { comparePositions, decodePosition, encodePosition, type Position } from '../model/event-position.ts'
 import {
   advanceWebhook,
   type Follower,
@@ -23,8 +23,8 @@ import {
 const BATCH = 250
 /** How often webhooks and events of other processes are looked for. */
 const POLL_MS = 3000
-/** While events are hidden behind an open transaction. */
-const HIDDEN_MS = 100
+/** While events are hidden behind an open transaction, or the messages of a receiver that answers wait. */
+const SOON_MS = 100
 
 /** Who creates a webhook may read events. */
 const READER = { scopes: new Set<Scope>(['events:read']) }
@@ -56,25 +56,44 @@ const createMessage = (event: LogEvent, payload: string): NewMessage => ({
   body: createBody(event, payload),
 })
 
-/** Makes the next messages of a webhook. Returns whether it should be called again, at once or after a while. */
-async function advance(db: Handle, follower: Follower): Promise<'now' | 'soon' | 'idle'> {
-  const { id, types, organizationId, payload, position, waiting } = follower
-  const room = Math.min(MAX_WAITING - waiting, BATCH)
-  if (room <= 0) return 'idle'
-  const start = decodePosition(position)
+/** The log of a tenant as one round reads it: webhooks at one position share a read. */
+type Reading = { trimmedTo: Position | null; readAfter: (position: string) => ReturnType<typeof readEvents> }
+
+async function openReading(db: Handle): Promise<Reading> {
   const { trimmedTo } = await readHead(db)
-  if (trimmedTo && comparePositions(start, trimmedTo) < 0) {
+  const reads = new Map<string, ReturnType<typeof readEvents>>()
+  return {
+    trimmedTo,
+    readAfter: (position) => {
+      const read = reads.get(position) ?? readEvents(db, decodePosition(position), BATCH)
+      reads.set(position, read)
+      return read
+    },
+  }
+}
+
+/** Makes the next messages of a webhook. Returns whether it should be called again, at once or after a while. */
+async function advance(
+  db: Handle,
+  follower: Follower,
+  { trimmedTo, readAfter }: Reading,
+): Promise<'now' | 'soon' | 'idle'> {
+  const { id, types, organizationId, payload, position, isFailing, waiting } = follower
+  const room = Math.min(MAX_WAITING - waiting, BATCH)
+  if (room <= 0) return isFailing ? 'idle' : 'soon'
+  if (trimmedTo && comparePositions(decodePosition(position), trimmedTo) < 0) {
     const to = encodePosition(trimmedTo)
     await advanceWebhook(db, { id, from: position, to, messages: [createGap(to)] })
     return 'now'
   }
-  const { events, hidden } = await readEvents(db, start, room)
+  const { events: read, hidden } = await readAfter(position)
+  const events = read.slice(0, room)
   const last = events.at(-1)
   if (!last) return hidden ? 'soon' : 'idle'
   const matches = createEventMatcher({ types: types.length > 0 ? types : null, organizationId })
   const messages = events.filter(matches).map((event) => createMessage(event, payload))
   await advanceWebhook(db, { id, from: position, to: last.position, messages })
-  return events.length === room ? 'now' : hidden ? 'soon' : 'idle'
+  return events.length === room || read.length === BATCH ? 'now' : hidden ? 'soon' : 'idle'
 }
 
 /**
@@ -93,15 +112,18 @@ export function startWebhookFollowing(): () => Promise<void> {
     const timer = setTimeout(() => {
       timers.delete(timer)
       wake(tenant)
-    }, HIDDEN_MS).unref()
+    }, SOON_MS).unref()
     timers.add(timer)
   }
 
   const followTenant = async (tenant: string): Promise<void> => {
     const db = new Handle({ tenant })
-    for (const follower of await selectFollowers(db)) {
+    const followers = await selectFollowers(db)
+    if (followers.length === 0) return
+    const reading = await openReading(db)
+    for (const follower of followers) {
       if (isStopped) return
-      const next = await advance(db, follower)
+      const next = await advance(db, follower, reading)
       if (next === 'now') due.add(tenant)
       else if (next === 'soon') wakeLater(tenant)
     }

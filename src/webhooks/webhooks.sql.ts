@@ -45,10 +45,11 @@ const SELECT_FOLLOWERS = statement({
     types: 'text[]',
     payload: 'text',
     position: 'text',
+    isFailing: 'boolean',
     waiting: 'int',
   },
 })`
-  SELECT w."id", w."organizationId", w."types", w."payload", w."position", (
+  SELECT w."id", w."organizationId", w."types", w."payload", w."position", w."failingSince" IS NOT NULL AS "isFailing", (
     SELECT count(*)::int FROM (
       SELECT FROM "WebhookDelivery" d WHERE d."tenantId" = w."tenantId" AND d."webhookId" = w."id" AND d."finishedAt" IS NULL
       LIMIT ${MAX_WAITING}
