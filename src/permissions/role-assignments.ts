@@ -8,7 +8,7 @@ import { createEvent, type NewEvent } from '../events/create-event.ts'
 import { recordEvents } from '../events/log.ts'
 import type { Membership } from '../generated/prisma/client.ts'
 import { parseInput } from '../schema/input-shapes.ts'
-import { type AppRoleHolder, AppRoleSet } from './app-roles.fields.ts'
+import { type AppRoleHolder, AppRoleSet, MAX_HELD } from './app-roles.fields.ts'
 import { type AppRole, WITH_PERMISSIONS } from './app-roles.ts'
 
 const LOCK_USER = declareRowLock('User', ['id'])
@@ -209,7 +209,10 @@ export const setClientAppRoles = (ctx: Ctx, clientId: string, input: unknown) =>
 export const setMembershipAppRoles = (ctx: Ctx, membershipId: string, input: unknown) =>
   setRoles(MEMBERSHIP, ctx, membershipId, input)
 
-/** Gives a member the roles that still exist for members, in the transaction of the caller, besides those that it holds. */
+/**
+ * Gives a member the roles that still exist for members, in the transaction of the caller, besides those that it holds, and
+ * no more than it may hold.
+ */
 export async function giveMemberRoles(
   tx: Tx,
   ctx: Ctx,
@@ -217,11 +220,20 @@ export async function giveMemberRoles(
   roleIds: readonly string[],
 ): Promise<void> {
   const tenantId = ctx.tenant
-  const where = { tenantId, id: { in: [...roleIds] }, assignableTo: { has: 'member' } }
-  const roles = await tx.prisma.appRole.findMany({ where, select: { id: true, name: true } })
+  await tx.one(LOCK_MEMBERSHIP, { id: membershipId })
+  const held = await tx.prisma.membershipAppRole.findMany({ where: { tenantId, membershipId } })
+  const roles = await tx.prisma.appRole.findMany({
+    where: {
+      tenantId,
+      id: { in: [...roleIds], notIn: held.map(({ roleId }) => roleId) },
+      assignableTo: { has: 'member' },
+    },
+    select: { id: true, name: true },
+    orderBy: { id: 'asc' },
+    take: MAX_HELD - held.length,
+  })
   const given = await tx.prisma.membershipAppRole.createManyAndReturn({
     data: roles.map(({ id: roleId }) => ({ tenantId, membershipId, roleId })),
-    skipDuplicates: true,
     select: { roleId: true },
   })
   const appRoleIds = given.map(({ roleId }) => roleId)

@@ -7,7 +7,9 @@ import { createApi, deleteApi, updateApi } from '../../src/permissions/apis.ts'
 import { createAppRole, deleteAppRole } from '../../src/permissions/app-roles.ts'
 import { addGroupMembers, createGroup } from '../../src/permissions/groups.ts'
 import {
+  getMembershipAppRoles,
   getUserAppRoles,
+  giveMemberRoles,
   setMembershipAppRoles,
   setUserAppRoles,
 } from '../../src/permissions/role-assignments.ts'
@@ -27,6 +29,28 @@ async function settle<Value>(attempts: Promise<Value>[]): Promise<{ values: Valu
 }
 
 describe('the limits', () => {
+  test('of the roles of a member hold for invitations that are accepted at the same time', async ({
+    ctx,
+    tenant,
+  }) => {
+    const { id: userId } = await createUser(ctx, { name: 'Ada' })
+    const { id: organizationId } = await createOrganization(ctx, { slug: 'acme', name: 'Acme' })
+    const membership = await createMembership(ctx, organizationId, { userId })
+    const roles = await dbFor(tenant).appRole.createManyAndReturn({
+      data: range(120).map((index) => ({
+        ...{ tenantId: tenant, id: newId('role'), name: `role-${index}`, assignableTo: ['member'] },
+      })),
+    })
+    const ids = roles.map(({ id }) => id)
+    await setMembershipAppRoles(ctx, membership.id, { appRoleIds: ids.slice(0, 95) })
+    await Promise.all(
+      [ids.slice(90, 105), ids.slice(105)].map((given) =>
+        ctx.db.transaction((tx) => giveMemberRoles(tx, ctx, membership, given)),
+      ),
+    )
+    expect(await getMembershipAppRoles(ctx, membership.id)).toHaveLength(100)
+  })
+
   test('of the roles and groups of a user hold for writes at the same time', async ({ ctx, tenant }) => {
     const db = dbFor(tenant)
     const user = await createUser(ctx, { name: 'Ada' })
