@@ -1,10 +1,10 @@
 import type { Ctx } from '../context/context.ts'
 import { InvalidInput } from '../core/errors.ts'
 import type { Db, Tx } from '../database/handle.ts'
+import { addMembers, getCallerId } from '../organizations/memberships.ts'
+import { createOrganization } from '../organizations/organizations.ts'
 import { joinGroups } from '../permissions/import-groups.ts'
 import { importMemberAppRoles, toNamedFields } from '../permissions/import-roles.ts'
-import { addMembers, getCallerId } from './memberships.ts'
-import { createOrganization } from './organizations.ts'
 
 /** An organization in the line of an import. */
 type ImportedOrganization = {
