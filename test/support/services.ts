@@ -7,7 +7,7 @@ export const hasServices = Boolean(process.env.REDIS_URL)
 
 /** Folders whose tests ask nothing of the embedded database that others do not: they run with PostgreSQL and Redis only. */
 const LONG_FOLDERS =
-  /\/test\/(access|account|cli|clients|conformance|contract|coordination|delivery|events|idps|invitations|jobs|keys|languages|oidc|old-passwords|organizations|pages|passcodes|permissions|registration|security|tools|users|webhooks)\//
+  /\/test\/(cli|conformance|contract|coordination|delivery|keys|languages|pages|security|tools)\//
 
 /** Whether a test file is left to the run with PostgreSQL and Redis. */
 export const isLeftOut = (file: string): boolean =>
