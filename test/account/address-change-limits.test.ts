@@ -5,7 +5,7 @@ import { requestEmailChange } from '../../src/account/request-address-change.ts'
 import { setSignInAge } from '../support/account.ts'
 import { type AccountHolder, inSeconds, test, wrongCodeFor } from '../support/address-change.ts'
 import { sql } from '../support/database.ts'
-import { recordStatements } from '../support/statements.ts'
+import { recordWarmStatements } from '../support/statements.ts'
 
 describe('guesses of the code of an address change', () => {
   test('invalidate the code after 5 of 20 concurrent ones', async ({
@@ -197,11 +197,13 @@ describe('an address of another user', () => {
     tenant,
   }) => {
     const [one, two, other] = [await newHolder(), await newHolder(), await newHolder()]
-    const record = async (by: AccountHolder, email: string) => {
-      // What is cached of the tenant may just have been dropped.
-      await findTenant(tenant)
-      return (await recordStatements(() => requestEmailChange(by.ctx, { email }))).join('\n')
-    }
+    const record = async (by: AccountHolder, email: string) =>
+      (
+        await recordWarmStatements(
+          () => findTenant(tenant),
+          () => requestEmailChange(by.ctx, { email }),
+        )
+      ).join('\n')
     const free = await record(holder, 'free@example.com')
     expect(await record(one, other.email)).toBe(free)
     await sql(`UPDATE "Passcode" SET "sendCount" = 20, "sendWindowAt" = now() WHERE "tenantId" = $1`, [

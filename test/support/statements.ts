@@ -105,25 +105,9 @@ async function readChanges(): Promise<void> {
 }
 
 /**
- * Counts the round trips of `work` after `warm` has filled the caches. The clock of the caches, whose entries
- * live for a second, does not move until `work` is done.
+ * Records the statements of `work` after `warm` has filled the caches. The clock of the caches, whose entries live for a
+ * second, does not move until `work` is done.
  */
-export async function countWarmStatements(
-  warm: () => Promise<unknown>,
-  work: () => Promise<unknown>,
-): Promise<number> {
-  const clock = vi.spyOn(performance, 'now').mockReturnValue(performance.now())
-  try {
-    await receiveOwnMessages()
-    await readChanges()
-    await warm()
-    return await countStatements(work)
-  } finally {
-    clock.mockRestore()
-  }
-}
-
-/** Records the statements of `work`, while the caches that `warm` has filled do not expire. */
 export async function recordWarmStatements(
   warm: () => Promise<unknown>,
   work: () => Promise<unknown>,
@@ -138,6 +122,12 @@ export async function recordWarmStatements(
     clock.mockRestore()
   }
 }
+
+/** Counts the round trips of `work` after `warm` has filled the caches. */
+export const countWarmStatements = async (
+  warm: () => Promise<unknown>,
+  work: () => Promise<unknown>,
+): Promise<number> => (await recordWarmStatements(warm, work)).length
 
 /** The minimum of three calls: on a busy machine, a cache entry may expire during one of them. */
 export async function leastStatements(work: () => Promise<unknown>): Promise<number> {
