@@ -147,10 +147,23 @@ export async function selectClientAccess(
   return (await db.one(SELECT_CLIENT_ACCESS, { clientId, identifiers }))?.access ?? NO_ACCESS
 }
 
-const SELECT_ROLE_HOLDERS = statement({ takes: { userIds: 'text[]' }, returns: { id: 'text' } })`
-  SELECT u."id" FROM "User" u
-  WHERE u."tenantId" = :tenant AND u."id" = ANY (:userIds) AND EXISTS (${buildUserRolesSql('u."id"', EACH_ORGANIZATION)})`
+/** Whether a user holds a role at APIs, by a group and in an organization too. `userId` is SQL. */
+export const buildHoldsRolesSql = (userId: string): string =>
+  `EXISTS (${buildUserRolesSql(userId, EACH_ORGANIZATION)})`
 
-/** The users among these who hold a role at APIs, by a group and in an organization too. */
-export const selectRoleHolders = (db: Db, userIds: string[]): Promise<{ id: string }[]> =>
-  db.many(SELECT_ROLE_HOLDERS, { userIds })
+/** Whether a user is an administrator of an organization. `userId` is SQL. */
+export const buildAdministersSql = (userId: string): string =>
+  `EXISTS (SELECT FROM "Membership" a_ WHERE a_."tenantId" = :tenant AND a_."userId" = ${userId} AND a_."isAdministrator")`
+
+/** The rights of users beyond their management roles. */
+export type HeldRights = { holdsRoles: boolean; administers: boolean }
+
+const SELECT_HELD_RIGHTS = statement({
+  takes: { userIds: 'text[]' },
+  returns: { id: 'text', holdsRoles: 'boolean', administers: 'boolean' },
+})`
+  SELECT u."id", ${buildHoldsRolesSql('u."id"')} AS "holdsRoles", ${buildAdministersSql('u."id"')} AS "administers"
+  FROM "User" u WHERE u."tenantId" = :tenant AND u."id" = ANY (:userIds)`
+
+export const selectHeldRights = (db: Db, userIds: string[]): Promise<(HeldRights & { id: string })[]> =>
+  db.many(SELECT_HELD_RIGHTS, { userIds })

@@ -3,7 +3,7 @@ import { consumeLimit } from '../coordination/rate-limits.ts'
 import { InvalidInput, NotFound } from '../core/errors.ts'
 import { getCredential, revokeCredential } from '../credentials/credentials.ts'
 import { createCredentialEnrollmentToken } from '../credentials/enrollment-tokens.ts'
-import { linkIdpUser, MANAGEMENT_AUTHORITY, unlinkIdpUser } from '../idps/idp-links.ts'
+import { ACCOUNT_AUTHORITY, linkIdpUser, unlinkIdpUser } from '../idps/idp-links.ts'
 import type { IdpUser } from '../idps/idp-users.ts'
 import { announceAccountChange } from '../users/deletion/account-notices.ts'
 import { getUser } from '../users/users.ts'
@@ -41,7 +41,7 @@ export async function revokeViewerCredential(
 export async function unlinkViewerIdpUser(ctx: Ctx, idpId: string): Promise<{ unlinkedIdpUserId: string }> {
   const { userId } = await requireStepUp(ctx)
   await assertOtherSignInMethod(ctx, userId, 'idpId')
-  const unlinked = await unlinkIdpUser(ctx, userId, idpId)
+  const unlinked = await unlinkIdpUser(ctx, userId, idpId, ACCOUNT_AUTHORITY)
   announceAccountChange(ctx, userId, 'identity-unlinked')
   return unlinked
 }
@@ -63,7 +63,7 @@ export async function linkViewerIdpUser(ctx: Ctx, idpId: string, proof: unknown)
   const { userId } = await requireStepUp(ctx)
   await consumeLimit('linkIdentity', ctx.tenant, ctx.ip)
   // Not confirmed by an administrator: the link is deleted when another user verifies the address first.
-  const link = await linkIdpUser(ctx, userId, idpId, proof, { ...MANAGEMENT_AUTHORITY, byManagement: false })
+  const link = await linkIdpUser(ctx, userId, idpId, proof, ACCOUNT_AUTHORITY)
   announceAccountChange(ctx, userId, 'identity-linked')
   return link
 }

@@ -81,7 +81,7 @@ export async function createApiKey(
   const key = createKeyText()
   const apiKey = await ctx.db.transaction(async (tx) => {
     const roles = await lockOwner(tx, owner)
-    if (byManagement && roles) requireUserControl(ctx, roles)
+    if (byManagement && roles) await requireUserControl(tx, ctx, { id: owner.userId ?? '', roles })
     await requireRoom(tx, owner)
     const issues = [...unknown, ...findScopeIssues(ctx.tenant, { scopes, resources, ...owner }, roles)]
     if (issues.length > 0) throw new InvalidInput(issues)
@@ -196,7 +196,8 @@ const changeKey = <Result>(
     if (!current || (ownerId !== undefined && current.userId !== ownerId)) throw new NotFound('API key')
     if (ownerId === undefined) {
       requireNoEscalation(ctx, current.scopes.filter(isScope))
-      if (current.roles) requireUserControl(ctx, current.roles)
+      const { userId, roles } = current
+      if (userId !== null && roles) await requireUserControl(tx, ctx, { id: userId, roles })
     }
     return change(tx, current, { tenantId: ctx.tenant, id })
   })

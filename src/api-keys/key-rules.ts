@@ -1,5 +1,6 @@
+import { requireAccountControl } from '../access/account-control.ts'
 import { getKeyOwner } from '../access/api-keys/find-api-key.ts'
-import { requireNoEscalation, requireScope } from '../access/require-scope.ts'
+import { requireScope } from '../access/require-scope.ts'
 import { findTenant } from '../access/tenant-cache.ts'
 import type { Ctx } from '../context/context.ts'
 import { Conflict, type FieldIssue, InvalidInput, NotFound, UserLocked } from '../core/errors.ts'
@@ -70,9 +71,13 @@ type Owner = Pick<ApiKey, 'userId' | 'organizationId'>
  * Requires the right to act as the user: a key names its user to the APIs that it is for, whatever its scopes are. Throws
  * Forbidden.
  */
-export function requireUserControl(ctx: Ctx, roles: readonly string[]): void {
+export async function requireUserControl(
+  tx: Tx,
+  ctx: Ctx,
+  user: { id: string; roles: readonly string[] },
+): Promise<void> {
   requireScope(ctx, 'users:write')
-  requireNoEscalation(ctx, getRoleScopes(roles))
+  await requireAccountControl(tx, ctx, user)
 }
 
 /** Locks the row of the owner, and returns the roles of a user. Throws NotFound and UserLocked. */

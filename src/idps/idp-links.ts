@@ -1,11 +1,12 @@
 import { isDeepStrictEqual } from 'node:util'
+import { requireAccountControl } from '../access/account-control.ts'
 import { requireNoEscalation } from '../access/require-scope.ts'
 import type { Ctx } from '../context/context.ts'
 import { newId } from '../core/crypto.ts'
 import { Conflict, InvalidInput, NotFound, Unavailable } from '../core/errors.ts'
 import { getRoleScopes } from '../core/scopes.ts'
 import { toAppError } from '../core/to-app-error.ts'
-import type { Tx } from '../database/handle.ts'
+import type { Db, Tx } from '../database/handle.ts'
 import { createEvent } from '../events/create-event.ts'
 import { recordEvents } from '../events/log.ts'
 import type { Prisma } from '../generated/prisma/client.ts'
@@ -24,16 +25,19 @@ const createIdpNotFoundError = () => new NotFound('identity provider')
 
 /** The account on which a link is created. */
 export type LinkAuthority = {
-  /** Throws Forbidden when the caller may not change the links of a user with these roles. */
-  assertCanChange: (ctx: Ctx, roles: readonly string[]) => void
+  /** Throws Forbidden when the caller may not change the links of a user. */
+  requireControl: (db: Db, ctx: Ctx, user: { id: string; roles: readonly string[] }) => Promise<void> | void
   /** Links that the management API creates survive the first verification of an address. */
   byManagement: boolean
 }
 
-/** Rejects changes to links of a user whose roles permit more than the caller's scopes. */
-export const MANAGEMENT_AUTHORITY: LinkAuthority = {
-  assertCanChange: (ctx, roles) => requireNoEscalation(ctx, getRoleScopes(roles)),
-  byManagement: true,
+/** Who links an identity signs in as the user. */
+const MANAGEMENT_AUTHORITY: LinkAuthority = { requireControl: requireAccountControl, byManagement: true }
+
+/** The user's own account, for an application that has the scopes of the user's roles. */
+export const ACCOUNT_AUTHORITY: LinkAuthority = {
+  requireControl: (_db, ctx, { roles }) => requireNoEscalation(ctx, getRoleScopes(roles)),
+  byManagement: false,
 }
 
 type LinkTarget = { userId: string; idpId: string }
@@ -92,7 +96,7 @@ const findLink = ({ prisma, tenant }: Tx, target: LinkTarget): Promise<IdpUser |
 /**
  * Adds a link that the caller asserts; the provider is not contacted. A locked user can be linked, but still
  * cannot sign in. Throws InvalidInput, NotFound, Conflict (`idpId`: the user has a link there; `externalId`:
- * another user has this identity), and Forbidden for a user whose roles permit more than the caller's scopes.
+ * another user has this identity), and Forbidden for a user whom the caller does not control.
  */
 export async function addIdpUser(ctx: Ctx, userId: string, idpId: string, input: unknown): Promise<IdpUser> {
   const { externalId, metadata } = parseInput(IdpUserAdd, input)
@@ -101,7 +105,7 @@ export async function addIdpUser(ctx: Ctx, userId: string, idpId: string, input:
     ctx.db.transaction(async (tx) => {
       const user = await lockUserRow(tx, userId)
       if (!user) throw createUserNotFoundError()
-      MANAGEMENT_AUTHORITY.assertCanChange(ctx, user.roles)
+      await requireAccountControl(tx, ctx, { id: userId, roles: user.roles })
       const current = await shareIdpAndFindLink(tx, { userId, idpId })
       if (current.link) throw createAlreadyLinkedError()
       // Where the issuer depends on the organization, the first proof determines it.
@@ -169,11 +173,11 @@ export async function linkIdpUser(
   assertLinkIds(userId, idpId)
   const toKey = (id: string) => ({ tenantId_id: { tenantId: ctx.tenant, id } })
   const { prisma } = ctx.db
-  const user = await prisma.user.findUnique({ where: toKey(userId), select: { roles: true } })
+  const user = await prisma.user.findUnique({ where: toKey(userId), select: { id: true, roles: true } })
   if (!user) throw createUserNotFoundError()
   const idp = await prisma.identityProvider.findUnique({ where: toKey(idpId) })
   if (!idp) throw createIdpNotFoundError()
-  by.assertCanChange(ctx, user.roles)
+  await by.requireControl(ctx.db, ctx, user)
   const proven = await proveIdentity(idp, proof)
   const link = await translateConflicts(() =>
     ctx.db.transaction((tx) =>
@@ -194,7 +198,7 @@ async function saveLink(
 ): Promise<IdpUser> {
   const user = await lockUserRow(tx, target.userId)
   if (!user) throw createUserNotFoundError()
-  by.assertCanChange(ctx, user.roles)
+  await by.requireControl(tx, ctx, { id: target.userId, roles: user.roles })
   const current = await shareIdpAndFindLink(tx, target)
   if (current.idp.updatedAt.getTime() !== provenAt.getTime())
     throw new Unavailable('The identity provider has changed; try again.')
@@ -234,7 +238,7 @@ async function updateLink(
 }
 
 /** The user has just proven both the account and the identity. */
-const OWNER_AUTHORITY: LinkAuthority = { assertCanChange: () => {}, byManagement: false }
+const OWNER_AUTHORITY: LinkAuthority = { requireControl: () => {}, byManagement: false }
 
 /**
  * A proven identity, the updatedAt of the provider at which it was proven, and the tokens that the provider issued, if
@@ -279,7 +283,7 @@ export async function unlinkIdpUser(
   const unlinkedIdpUserId = await ctx.db.transaction(async (tx) => {
     const user = await lockUserRow(tx, userId)
     if (!user) throw createUserNotFoundError()
-    by.assertCanChange(ctx, user.roles)
+    await by.requireControl(tx, ctx, { id: userId, roles: user.roles })
     const link = await findLink(tx, { userId, idpId })
     const { count } = await tx.prisma.idpUser.deleteMany({ where: { tenantId: ctx.tenant, userId, idpId } })
     if (!link || count === 0) throw new NotFound('link')

@@ -1,3 +1,4 @@
+import { buildAdministersSql, buildHoldsRolesSql, type HeldRights } from '../access/effective-access.sql.ts'
 import { TENANT_IDP_COLUMNS, type TenantIdp } from '../access/tenant.sql.ts'
 import type { Db, Tx } from '../database/handle.ts'
 import { declareRowLock } from '../database/row-locks.sql.ts'
@@ -42,6 +43,19 @@ const SELECT_ROLES_OF_LINKED = statement({ takes: { id: 'text' }, returns: { rol
 /** The roles of the users who are linked to a provider. */
 export const selectLinkedUserRoles = async (db: Db, id: string): Promise<string[]> =>
   (await db.many(SELECT_ROLES_OF_LINKED, { id })).map(({ role }) => role)
+
+const LINKED = `SELECT FROM "IdpUser" l WHERE l."tenantId" = :tenant AND l."idpId" = i."id"`
+const SELECT_RIGHTS_OF_LINKED = statement({
+  takes: { id: 'text' },
+  returns: { holdsRoles: 'boolean', administers: 'boolean' },
+})`
+  SELECT EXISTS (${LINKED} AND ${buildHoldsRolesSql('l."userId"')}) AS "holdsRoles",
+    EXISTS (${LINKED} AND ${buildAdministersSql('l."userId"')}) AS "administers"
+  FROM "IdentityProvider" i WHERE i."tenantId" = :tenant AND i."id" = :id`
+
+/** The rights that some of the users who are linked to a provider hold. */
+export const selectLinkedRights = (db: Db, id: string): Promise<HeldRights | null> =>
+  db.one(SELECT_RIGHTS_OF_LINKED, { id })
 
 // In the order of an index, from where the last batch ended: deleted entries are still in the index.
 const declareDeletion = (table: 'IdpUser' | 'IdpUserToken', key: 'userId' | 'linkId') => statement({

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import { listUngrantableRights, requireRightsControl } from '../access/account-control.ts'
 import { requireNoEscalation } from '../access/require-scope.ts'
 import { invalidateTenant } from '../access/tenant-cache.ts'
 import type { Ctx } from '../context/context.ts'
@@ -18,7 +19,13 @@ import { buildBackchannelLogoutUrl, buildCallbackUrl, buildLogoutCallbackUrl } f
 import { requireOrganization } from './idp-organization.ts'
 import { type SecretColumn, sealIdpSecrets, unsealIdpSecrets } from './idp-secrets.ts'
 import { createIdpPatchShape, IDP_FIELD_NAMES, IDP_FIELDS, IdpCreate, type IdpFields } from './idps.fields.ts'
-import { deleteIdpLinks, deleteIdpTokens, lockIdp, selectLinkedUserRoles } from './idps.sql.ts'
+import {
+  deleteIdpLinks,
+  deleteIdpTokens,
+  lockIdp,
+  selectLinkedRights,
+  selectLinkedUserRoles,
+} from './idps.sql.ts'
 import { listMissingFields } from './missing-fields.ts'
 import { findSecretExpiry } from './provider/apple-secret.ts'
 import { clearIdTokens } from './provider/provider-sessions.ts'
@@ -122,13 +129,16 @@ export function listIdentityProviders(ctx: Ctx, args: PageArgs): Promise<Page<Id
 }
 
 /**
- * Controlling a provider means controlling the accounts that are linked to it: throws Forbidden when a linked
- * user has roles that permit more than the caller's scopes.
+ * Controlling a provider means controlling the accounts that are linked to it: throws Forbidden when a linked user has
+ * roles or rights that the caller may not give.
  */
 async function requireIdpControl(tx: Tx, ctx: Ctx, idpId: string): Promise<void> {
   const { actor, tenant, scopes } = ctx
   if (actor.kind === 'platform' || listManagementScopes(tenant).every((scope) => scopes.has(scope))) return
   requireNoEscalation(ctx, getRoleScopes(await selectLinkedUserRoles(tx, idpId)))
+  if (listUngrantableRights(ctx).length === 0) return
+  const held = await selectLinkedRights(tx, idpId)
+  if (held) requireRightsControl(ctx, held)
 }
 
 /** Display fields of a provider. All other fields affect authentication. */

@@ -1,7 +1,7 @@
 import type { Ctx } from '../context/context.ts'
 import type { Db, Tx } from '../database/handle.ts'
 import type { Invitation } from '../generated/prisma/client.ts'
-import { addMember, setAdministrator } from '../organizations/memberships.ts'
+import { addMember, prepareAdministrator, setAdministrator } from '../organizations/memberships.ts'
 import { giveMemberRoles } from '../permissions/role-assignments.ts'
 
 /** Whether an invitation by an administrator of an organization still works: that user is still one. */
@@ -34,6 +34,7 @@ export async function enterOrganization(
   userId: string,
 ): Promise<void> {
   if (organizationId === null) return
+  if (isAdministrator) await prepareAdministrator(tx, userId)
   const joined = {
     organizationId,
     userId,

@@ -1,3 +1,4 @@
+import { voidPreparedAccess } from '../access/revocation/revocation.sql.ts'
 import type { Ctx } from '../context/context.ts'
 import { newId, readIdPrefix } from '../core/crypto.ts'
 import { Conflict, NotFound } from '../core/errors.ts'
@@ -11,6 +12,7 @@ import type { JoinWay } from '../model/join-ways.ts'
 import { parseInput } from '../schema/input-shapes.ts'
 import { type Page, type PageArgs, parsePaging, toPage } from '../schema/page.ts'
 import { MembershipCreate, MembershipPatch } from './memberships.fields.ts'
+import { lockMember } from './organizations.sql.ts'
 import { getOrganization, requireOrganizationId } from './organizations.ts'
 
 type NewMembership = {
@@ -82,9 +84,16 @@ export async function createMembership(
   const { userId, isAdministrator } = parseInput(MembershipCreate, input)
   const addedBy = getCallerId(ctx)
   const membership = await ctx.db
-    .transaction((tx) =>
-      addMember(tx, ctx, { organizationId, userId, joinedVia: 'administrator', addedBy, isAdministrator }),
-    )
+    .transaction(async (tx) => {
+      if (isAdministrator) await prepareAdministrator(tx, userId)
+      return addMember(tx, ctx, {
+        organizationId,
+        userId,
+        joinedVia: 'administrator',
+        addedBy,
+        isAdministrator,
+      })
+    })
     .catch(async (error: unknown) => {
       if (!(toAppError(error) instanceof NotFound)) throw error
       await getOrganization(ctx, organizationId)
@@ -105,6 +114,12 @@ export async function getMembership(ctx: Ctx, id: string): Promise<MembershipOfU
   const membership = await ctx.db.prisma.membership.findUnique({ where, include: WITH_USER })
   if (!membership) throw new NotFound('membership')
   return membership
+}
+
+/** Voids what somebody with fewer rights may have prepared for the sign-in of a user who becomes an administrator. */
+export async function prepareAdministrator(tx: Db, userId: string): Promise<void> {
+  await lockMember(tx, userId)
+  await voidPreparedAccess(tx, userId)
 }
 
 /** Gives or takes the right of an administrator, in the transaction of the caller. Throws NotFound. */
@@ -134,7 +149,12 @@ export async function updateMembership(ctx: Ctx, id: string, input: unknown): Pr
   requireMembershipId(id)
   return isAdministrator === undefined
     ? getMembership(ctx, id)
-    : ctx.db.transaction((tx) => setAdministrator(tx, ctx, id, isAdministrator))
+    : ctx.db.transaction(async (tx) => {
+        const where = { tenantId: ctx.tenant, id, isAdministrator: false }
+        const appointed = isAdministrator ? await tx.prisma.membership.findFirst({ where }) : null
+        if (appointed) await prepareAdministrator(tx, appointed.userId)
+        return setAdministrator(tx, ctx, id, isAdministrator)
+      })
 }
 
 /** Ends a membership. Throws NotFound. */

@@ -1,4 +1,4 @@
-import type { Tx } from '../database/handle.ts'
+import type { Db, Tx } from '../database/handle.ts'
 import { declareRowLock } from '../database/row-locks.sql.ts'
 import { type RowOf, statement } from '../database/statement.ts'
 import { type Organization, Prisma } from '../generated/prisma/client.ts'
@@ -12,6 +12,13 @@ const LOCK_ORGANIZATION = declareRowLock(
 /** Locks an organization: other changes of it, and new memberships, wait. Null when there is none. */
 export const lockOrganization = (tx: Tx, id: string): Promise<Organization | null> =>
   tx.one(LOCK_ORGANIZATION, { id })
+
+const LOCK_MEMBER = declareRowLock('User', ['id'])
+
+/** Locks the row of a user: changes of what the user signs in with wait. */
+export const lockMember = async (tx: Db, id: string): Promise<void> => {
+  await tx.one(LOCK_MEMBER, { id })
+}
 
 const SHARE_ORGANIZATION = declareRowLock('Organization', ['id'], 'FOR SHARE')
 

@@ -183,7 +183,7 @@ export function createUserChangeEvents({
  * without a difference changes neither updatedAt nor the event log. `check` gets the new and the old row, and
  * may throw to reject the update. Throws NotFound, Conflict, InvalidInput (a verified flag without its
  * address), and Forbidden when the update controls access to the account of a user whose roles permit more
- * than the caller's scopes, or changes an address of a holder of roles at APIs without `roles:write`.
+ * than the caller's scopes, or changes an address of a user whom the caller does not control.
  */
 export async function changeUser(
   ctx: Ctx,

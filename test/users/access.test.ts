@@ -1,8 +1,13 @@
+import { randomUUID } from 'node:crypto'
 import { describe, expect } from 'vitest'
+import { createApiKey, rotateApiKey } from '../../src/api-keys/api-keys.ts'
 import type { Ctx } from '../../src/context/context.ts'
 import { Forbidden } from '../../src/core/errors.ts'
+import type { Scope } from '../../src/core/scopes.ts'
 import { createCredentialEnrollmentToken } from '../../src/credentials/enrollment-tokens.ts'
-import { createMembership } from '../../src/organizations/memberships.ts'
+import { addIdpUser } from '../../src/idps/idp-links.ts'
+import { createIdentityProvider, updateIdentityProvider } from '../../src/idps/idps.ts'
+import { createMembership, updateMembership } from '../../src/organizations/memberships.ts'
 import { createOrganization } from '../../src/organizations/organizations.ts'
 import { createAppRole } from '../../src/permissions/app-roles.ts'
 import { setMembershipAppRoles, setUserAppRoles } from '../../src/permissions/role-assignments.ts'
@@ -94,7 +99,7 @@ describe('scopes of the caller', () => {
     })
   })
 
-  test('keeps callers without roles:write from taking over holders of roles at APIs', async ({
+  test('keeps callers without the scope from taking over holders of roles at APIs and administrators of organizations', async ({
     tenant,
     ctx,
     create,
@@ -106,27 +111,48 @@ describe('scopes of the caller', () => {
     const { id } = await createOrganization(ctx, { name: 'Acme', slug: 'acme' })
     const membership = await createMembership(ctx, id, { userId: user.id })
     const proof = { hash: { algorithm: 'md5', value: '900150983cd24fb0d6963f7d28e17f72' } }
-    const support = await ctxFor(tenant, ['users:read', 'users:write', 'credentials:write'])
+    const scopes: Scope[] = ['users:read', 'users:write', 'credentials:write', 'idps:write', 'api_keys:write']
+    const support = await ctxFor(tenant, scopes)
+    for (const idpId of ['corp', 'other'])
+      await createIdentityProvider(ctx, { id: idpId, type: 'oauth2', name: 'Corp' })
+    await addIdpUser(ctx, user.id, 'corp', { externalId: 'victim' })
+    const { apiKey } = await createApiKey(ctx, { name: 'Own', userId: user.id })
     const takeovers = (by: Ctx) => [
       () => updateUser(by, user.id, { email: email('evil'), emailVerified: true }),
       () => createCredentialEnrollmentToken(by, user.id, {}),
+      () => addIdpUser(by, user.id, 'other', { externalId: 'attacker' }),
+      () => updateIdentityProvider(by, 'corp', { clientId: `c-${randomUUID()}` }),
+      () => createApiKey(by, { name: 'K', userId: user.id }),
+      () => rotateApiKey(by, apiKey.id, {}),
       ...[{ emailVerified: true }, { proof }].map((fields) => async () => {
         const [result] = await importLines(by, [{ email: email('payer'), ...fields }])
         if (result?.status === 'error') throw new Forbidden(result.message)
       }),
     ]
-    for (const give of [
-      (appRoleIds: string[]) => setUserAppRoles(ctx, user.id, { appRoleIds }),
-      (appRoleIds: string[]) => setMembershipAppRoles(ctx, membership.id, { appRoleIds }),
-    ]) {
-      await give([role.id])
-      for (const take of takeovers(support)) await expect(take()).rejects.toBeInstanceOf(Forbidden)
-      await give([])
+    const toIds = (isGiven: boolean) => ({ appRoleIds: isGiven ? [role.id] : [] })
+    const rights: [Scope, (isGiven: boolean) => Promise<unknown>][] = [
+      ['roles:write', (isGiven) => setUserAppRoles(ctx, user.id, toIds(isGiven))],
+      ['roles:write', (isGiven) => setMembershipAppRoles(ctx, membership.id, toIds(isGiven))],
+      ['organizations:write', (isAdministrator) => updateMembership(ctx, membership.id, { isAdministrator })],
+    ]
+    for (const [scope, give] of rights) {
+      await give(true)
+      const lacking = (['roles:write', 'organizations:write'] as const).filter((each) => each !== scope)
+      for (const take of takeovers(await ctxFor(tenant, [...scopes, ...lacking])))
+        await expect(take()).rejects.toBeInstanceOf(Forbidden)
+      await give(false)
     }
-    await setUserAppRoles(ctx, user.id, { appRoleIds: [role.id] })
+    await createCredentialEnrollmentToken(support, user.id, { send: false })
+    const countLinks = () =>
+      ctx.db.prisma.enrollmentToken.count({
+        where: { tenantId: tenant, userId: user.id, usedAt: null, expiresAt: { gt: new Date() } },
+      })
+    expect(await countLinks()).toBe(1)
+    for (const [, give] of rights) await give(true)
+    expect(await countLinks()).toBe(0)
     expect(await lockUser(support, user.id)).toMatchObject({ email: email('payer'), locked: true })
     await unlockUser(support, user.id)
-    const able = await ctxFor(tenant, ['users:read', 'users:write', 'credentials:write', 'roles:write'])
+    const able = await ctxFor(tenant, [...scopes, 'roles:write', 'organizations:write'])
     for (const take of takeovers(able).reverse()) await take()
   })
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { findRoleHolders, requireAccountControl } from '../../access/account-control.ts'
+import { findGuardedUsers, requireAccountControl } from '../../access/account-control.ts'
 import type { Ctx } from '../../context/context.ts'
 import { Conflict, InvalidInput, NotFound } from '../../core/errors.ts'
 import { toAppError } from '../../core/to-app-error.ts'
@@ -39,7 +39,7 @@ async function writeTogether(ctx: Ctx, lines: readonly CheckedLine[]): Promise<M
   const results = await ctx.db.transaction(async (tx) => {
     await planByKeys(tx)
     const holders = await lockHolders(tx, collectLookupKeys(lines))
-    const guarded = await findRoleHolders(
+    const guarded = await findGuardedUsers(
       tx,
       ctx,
       holders.map(({ id }) => id),
