@@ -1,10 +1,10 @@
 import { rm } from 'node:fs/promises'
-import { Redis } from 'ioredis'
 import type pg from 'pg'
 import type { TestProject } from 'vitest/node'
-import { type AdminServer, describeError, openAdminServer } from './admin-server.ts'
+import { type AdminServer, openAdminServer } from './admin-server.ts'
 import { buildClaimPath } from './build.ts'
 import { createDatabase, dropDatabase, withConnection } from './databases.ts'
+import { probeRedis, redisUrl } from './probe-redis.ts'
 
 /** What the test processes need to make a database of their own. */
 export type TestDatabase = {
@@ -22,13 +22,11 @@ declare module 'vitest' {
   }
 }
 
-const PROBE_TIMEOUT_MS = 2000
 /** A database of an ended run is kept for this time, because the pid may belong to another machine. */
 const STALE_AFTER_SECONDS = 3600
 const DROPS_AT_ONCE = 8
 const NAME_PATTERN = /^vestibule_test_(?:template_)?(\d+)_(\d+)(?:_|$)/
 
-const redisUrl = process.env.TEST_REDIS_URL ?? 'redis://127.0.0.1:6379'
 const run = `${process.pid}_${Math.floor(Date.now() / 1000)}`
 
 /**
@@ -122,24 +120,5 @@ function isRunning(pid: number): boolean {
     return true
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'EPERM'
-  }
-}
-
-/** Null when it answers, else the cause. */
-async function probeRedis(): Promise<string | null> {
-  const options = { lazyConnect: true, retryStrategy: () => null, connectTimeout: PROBE_TIMEOUT_MS }
-  const redis = new Redis(redisUrl, options)
-  let connectionError: unknown
-  redis.on('error', (error) => {
-    connectionError = error
-  })
-  try {
-    await redis.connect()
-    await redis.ping()
-    return null
-  } catch (error) {
-    return `Redis (TEST_REDIS_URL): ${describeError(connectionError ?? error)}`
-  } finally {
-    redis.disconnect()
   }
 }

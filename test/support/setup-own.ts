@@ -1,5 +1,5 @@
 import { rm } from 'node:fs/promises'
-import { afterAll, beforeAll, beforeEach } from 'vitest'
+import { afterAll, beforeAll } from 'vitest'
 import { closeAll, prepareEnvironment } from './environment.ts'
 
 // Runs before the imports of each test file of project `own`, in the file's own process. The database is
@@ -9,9 +9,3 @@ const { dataDir, database } = await prepareEnvironment()
 beforeAll(() => database)
 afterAll(() => rm(dataDir, { recursive: true, force: true }))
 afterAll(closeAll)
-
-// Without services, a new user's machine does not repeat everything.
-const { isLeftOut } = await import('./services.ts')
-beforeEach(({ task, skip }) => {
-  if (isLeftOut(task.file.filepath)) skip()
-})

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, vi } from 'vitest'
 import { prepareEnvironment } from './environment.ts'
 
 // Runs before the imports of each test file of project `shared`, whose files run one after another in one
@@ -10,12 +10,6 @@ await (await shared.vestibuleEnvironment).database
 // Vitest sets BASE_URL to the base path of Vite before each file, and a later file may be the first that
 // imports src/core/env.ts.
 process.env.BASE_URL = 'http://localhost:3000'
-
-// Without services, a new user's machine does not repeat everything.
-const { isLeftOut } = await import('./services.ts')
-beforeEach(({ task, skip }) => {
-  if (isLeftOut(task.file.filepath)) skip()
-})
 
 // A clock that a test sets must not reach the next file.
 afterEach(() => vi.useRealTimers())
