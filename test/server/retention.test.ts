@@ -57,9 +57,9 @@ describe.runIf(hasServices)('a server process', { timeout: 120_000 }, () => {
       return ((sumPromotedMb(server.output()) - before) * 1024) / count
     }
     const kept = {
-      list: await measure(600, () => callGraphql(server, tenant, token, LIST, { first: USERS })),
-      restList: await measure(600, () => callRest(server, tenant, token, `/users?pageSize=${USERS}`)),
-      sessions: await measure(1500, () => callRest(server, tenant, token, '/sessions?pageSize=1')),
+      list: await measure(400, () => callGraphql(server, tenant, token, LIST, { first: USERS })),
+      restList: await measure(400, () => callRest(server, tenant, token, `/users?pageSize=${USERS}`)),
+      sessions: await measure(1000, () => callRest(server, tenant, token, '/sessions?pageSize=1')),
     }
     // A page of users takes 40 KB.
     expect(kept.list).toBeLessThan(10)
