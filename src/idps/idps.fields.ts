@@ -119,6 +119,11 @@ const SERVICE_FIELDS = {
       'Names of the fields that it still needs; clientSecret is one for Apple that is neither a key nor a JWT, or has expired. It proves no identity until there are none.',
     example: [],
   }),
+  hasProvenDomains: z.boolean().meta({
+    description:
+      'Whether domains count only while its organization has proven them. False for a provider of the tenant: nobody proves its domains.',
+    example: false,
+  }),
   hasClientSecret: IDP_FIELDS.clientSecret.answer,
   hasIdTokenSigningKey: IDP_FIELDS.idTokenSigningKey.answer,
   updatedAt: instantShape.meta({ description: 'When it was last changed.' }),

@@ -40,6 +40,7 @@ export type Idp = Omit<IdpRow, SecretColumn | 'clientSecretExpiresAt'> & {
   callbackUrl: string
   logoutCallbackUrl: string
   backchannelLogoutUrl: string
+  hasProvenDomains: boolean
   hasClientSecret: boolean
   hasIdTokenSigningKey: boolean
 }
@@ -53,6 +54,7 @@ export function toIdp(stored: IdpRow): Idp {
     callbackUrl: buildCallbackUrl(row.tenantId, row.id),
     logoutCallbackUrl: buildLogoutCallbackUrl(row.tenantId, row.id),
     backchannelLogoutUrl: buildBackchannelLogoutUrl(row.tenantId, row.id),
+    hasProvenDomains: row.organizationId !== null,
     hasClientSecret: clientSecret !== null,
     hasIdTokenSigningKey: idTokenSigningKey !== null,
   }

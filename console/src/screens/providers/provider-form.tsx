@@ -42,6 +42,7 @@ graphql`
     platformKid
     entry
     domains
+    hasProvenDomains
     trustEmail
     copyClaims
     claims {

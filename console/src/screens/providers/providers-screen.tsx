@@ -202,6 +202,13 @@ function OneProvider({
             <CopiedText text={provider.backchannelLogoutUrl} />
           </dd>
         </dl>
+        {(provider.domains?.length ?? 0) > 0 && !provider.hasProvenDomains && (
+          <p className="hint">
+            {t('Nobody has proven these domains: {domains}. You answer for them.', {
+              domains: provider.domains?.join(', ') ?? '',
+            })}
+          </p>
+        )}
         {mayWrite && <ProviderTest idpId={provider.id} />}
       </section>
       <section className="card">
