@@ -18,6 +18,7 @@ import { throwTransient } from '../core/transient-errors.ts'
 import { Handle } from '../database/handle.ts'
 import { verifyAccessToken } from '../keys/keys.ts'
 import { getTextClaim } from '../keys/token-claims.ts'
+import { isPublicClient } from '../model/public-clients.ts'
 import { findApiKey, listKeyScopes } from './api-keys/find-api-key.ts'
 import { hasKeyPrefix } from './api-keys/key-text.ts'
 import { findClient } from './client-cache.ts'
@@ -163,11 +164,13 @@ async function resolveActor(
     return { actor: { kind: 'client', tenant, clientId }, permitted: new Set(client.scopes.filter(isScope)) }
   // Users act in their own tenant only.
   if (tenant !== target.tenant) throw createInvalidTokenError()
+  const organizationId = getTextClaim(payload, 'org_id')
   const basis = {
     userId: payload.sub ?? '',
     grantId: getTextClaim(payload, 'gid'),
     sessionId: getTextClaim(payload, 'sid'),
-    organizationId: getTextClaim(payload, 'org_id'),
+    organizationId,
+    deviceIp: organizationId && isPublicClient(client) ? target.ip : null,
   }
   const [user] = await selectActiveUsers(new Handle({ ...target, tenant }), [basis])
   if (!user) throw createInvalidTokenError()

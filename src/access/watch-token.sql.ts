@@ -15,6 +15,7 @@ export type StreamTokenBasis = {
   grantId: string | null
   sessionId: string | null
   organizationId: string | null
+  deviceIp: string | null
   /** The hash of the API key in hexadecimal; null for an access token. */
   keyHash: string | null
 }
@@ -42,6 +43,7 @@ const SELECT_TOKEN_STATUSES = statement({
     grantIds: NULLABLE,
     sessionIds: NULLABLE,
     organizationIds: NULLABLE,
+    deviceIps: NULLABLE,
     keyHashes: NULLABLE,
   },
   returns: {
@@ -55,8 +57,8 @@ const SELECT_TOKEN_STATUSES = statement({
   SELECT t."index"::int AS "index", COALESCE(c."scopes", k."scopes") AS "scopes", u."roles" AS "roles",
     ${buildAdministratorSql('t."organizationId"', 't."tenantId"')} AS "isAdministrator",
     COALESCE(k."allowedNetworks", '{}') AS "allowedNetworks"
-  FROM unnest(:tenantIds, :targets, :clientIds, :userIds, :grantIds, :sessionIds, :organizationIds, :keyHashes)
-    WITH ORDINALITY AS t("tenantId", "target", "clientId", "userId", "grantId", "sessionId", "organizationId", "keyHash", "index")
+  FROM unnest(:tenantIds, :targets, :clientIds, :userIds, :grantIds, :sessionIds, :organizationIds, :deviceIps, :keyHashes)
+    WITH ORDINALITY AS t("tenantId", "target", "clientId", "userId", "grantId", "sessionId", "organizationId", "deviceIp", "keyHash", "index")
   JOIN "Tenant" ON "Tenant"."tenantId" = t."target"
   LEFT JOIN "Client" c ON c."tenantId" = t."tenantId" AND c."id" = t."clientId"
   LEFT JOIN "ApiKeySecret" h ON h."tenantId" = t."tenantId" AND h."secretHash" = decode(t."keyHash", 'hex')
@@ -70,7 +72,7 @@ const SELECT_TOKEN_STATUSES = statement({
     AND CASE WHEN t."keyHash" IS NOT NULL THEN ${ACTIVE_KEY_CONDITION}
       ELSE c."id" IS NOT NULL AND (
         t."userId" IS NULL OR (u."id" IS NOT NULL AND (t."grantId" IS NULL) = (g."id" IS NULL) AND ${ACTIVE_BASIS_CONDITION}
-          AND ${buildMemberCondition('t."organizationId"', 't."tenantId"')})
+          AND ${buildMemberCondition('t."organizationId"', { tenant: 't."tenantId"', deviceIp: 't."deviceIp"' })})
       ) END`
 
 /** Returns the status of each token, in the order of `bases`; null for an inactive token. One statement. */
@@ -86,6 +88,7 @@ export async function selectTokenStatuses(
     grantIds: bases.map((basis) => basis.grantId),
     sessionIds: bases.map((basis) => basis.sessionId),
     organizationIds: bases.map((basis) => basis.organizationId),
+    deviceIps: bases.map((basis) => basis.deviceIp),
     keyHashes: bases.map((basis) => basis.keyHash),
   })
   const statuses = new Map(rows.map(({ index, ...row }) => [index - 1, row]))

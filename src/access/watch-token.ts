@@ -50,6 +50,7 @@ function toStreamTokenBasis({ ctx: { actor, tenant }, token }: OpenStream): Stre
     grantId: user?.grantId ?? null,
     sessionId: user?.sessionId ?? null,
     organizationId: user?.organizationId ?? null,
+    deviceIp: user?.deviceIp ?? null,
     keyHash: token?.keyHash ?? null,
   }
 }

@@ -22,6 +22,8 @@ export type Actor =
       grantId: string | null
       /** The organization that the access token is for. */
       organizationId?: string | null
+      /** The address of the caller, if the token is for an organization and the caller is the device of the user. */
+      deviceIp?: string | null
       /** That organization, where the token permits to manage it and the user is an administrator of it. */
       administeredId?: string | null
       /** The user's API key; absent for an access token. */

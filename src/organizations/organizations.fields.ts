@@ -1,14 +1,35 @@
 import * as z from 'zod'
 import { isJsonObject } from '../core/json/json-object.ts'
+import type { PolicyRule } from '../model/organization-policy.ts'
+import { SESSION_SECONDS } from '../model/session-settings.ts'
 import { expectedUpdatedAt } from '../schema/expected-updated-at.ts'
-import { listExamples, mapShapes, requiredField, standardField, textField } from '../schema/fields.ts'
+import {
+  flagField,
+  listExamples,
+  listField,
+  mapShapes,
+  nullableField,
+  requiredField,
+  standardField,
+  textField,
+} from '../schema/fields.ts'
 import { color } from '../schema/formats.ts'
 import { createImageUrl } from '../schema/image-shapes.ts'
-import { metadata, requiredText, searchText, text } from '../schema/input-shapes.ts'
+import { integer, metadata, requiredText, searchText, text } from '../schema/input-shapes.ts'
+import { ipNetwork } from '../schema/ip-network.ts'
 import { defineFilter, defineOrder, type Given } from '../schema/lists.ts'
 import { CANNOT_BE_CHANGED, isUnchanged, SET_BY_SERVICE } from '../schema/response-only.ts'
 import { createIdShape, instantShape, jsonObjectShape } from '../schema/response-shapes.ts'
+import { SIGN_IN_METHOD } from '../schema/sign-in-method.ts'
 import { slugText } from '../schema/slug.ts'
+
+/** What the organization demands of those who use tokens for it. See docs/decisions/0211. */
+const POLICY_FIELDS = {
+  signInMethods: listField(SIGN_IN_METHOD.shape, { example: ['passkey', 'provider'] }),
+  requireSecondFactor: flagField(false, true),
+  sessionLifetimeSeconds: nullableField(integer(SESSION_SECONDS.min, SESSION_SECONDS.max), z.int(), 28_800),
+  allowedNetworks: listField(ipNetwork, { isPlain: true, max: 50, example: ['203.0.113.0/24'] }),
+} satisfies Record<PolicyRule, unknown>
 
 /** The fields that callers write, in the order of the API. Columns of the same names store them. */
 const ORGANIZATION_FIELDS = {
@@ -18,6 +39,7 @@ const ORGANIZATION_FIELDS = {
   themeColor: textField(color, '#0a7c66'),
   metadata: standardField(metadata, jsonObjectShape, {}, { plan: 'pro' }),
   externalId: textField(text(255), 'crm-4711'),
+  ...POLICY_FIELDS,
 }
 type OrganizationField = keyof typeof ORGANIZATION_FIELDS
 export const ORGANIZATION_FIELD_NAMES = Object.keys(ORGANIZATION_FIELDS) as OrganizationField[]

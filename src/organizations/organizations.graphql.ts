@@ -4,6 +4,7 @@ import { builder } from '../graphql/builder.ts'
 import { orAdministrator, withScope, withScopeOrOwner } from '../graphql/field-access.ts'
 import { Node, nullIfNotFound, registerNode } from '../graphql/node.graphql.ts'
 import { buildObjectFields } from '../graphql/shape-fields.ts'
+import { POLICY_RULES } from '../model/organization-policy.ts'
 import { defineResource } from '../operations/resource.ts'
 import { encodeIdCursor } from '../schema/page.ts'
 import { findDescription } from '../schema/schema-descriptions.ts'
@@ -11,7 +12,14 @@ import { OrganizationShape, SlugLookup } from './organizations.fields.ts'
 import { getOrganizationBySlug, toOrganizationListName } from './organizations.ts'
 
 /** The fields that a member may not read of the own organization. */
-const MANAGED = ['metadata', 'externalId']
+const MANAGED: readonly string[] = ['metadata', 'externalId', ...POLICY_RULES]
+
+const toManagedRule = (name: string) => {
+  const rule = withScope('organizations:read', findDescription('Organization', name) ?? '')
+  return (POLICY_RULES as readonly string[]).includes(name)
+    ? orAdministrator(rule, ({ id }: FoundOrganization) => id)
+    : rule
+}
 
 /** An organization, and the user and the membership that led to it. */
 export type FoundOrganization = Organization & { memberId?: string; membershipId?: string }
@@ -28,12 +36,7 @@ export const OrganizationRef = builder.prismaObject('Organization', {
   interfaces: [Node],
   fields: (t) =>
     buildObjectFields(t as never, OrganizationShape.shape, 'Organization', (name) =>
-      MANAGED.includes(name)
-        ? {
-            ...withScope('organizations:read', findDescription('Organization', name) ?? ''),
-            nullable: true,
-          }
-        : {},
+      MANAGED.includes(name) ? { ...toManagedRule(name), nullable: true } : {},
     ),
 })
 

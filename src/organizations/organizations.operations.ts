@@ -1,4 +1,5 @@
 import { Conflict, NotFound } from '../core/errors.ts'
+import { POLICY_RULES } from '../model/organization-policy.ts'
 import { defineList, defineNestedList } from '../operations/list.ts'
 import { defineMutation } from '../operations/mutation.ts'
 import { defineLookup } from '../operations/query.ts'
@@ -85,7 +86,7 @@ export const organizationOperations: readonly RestRoute[] = [
   }),
   ...defineMutation({
     name: 'updateOrganization',
-    inOrganization: ['name', 'logoUrl', 'themeColor', 'expectedUpdatedAt'],
+    inOrganization: ['name', 'logoUrl', 'themeColor', ...POLICY_RULES, 'expectedUpdatedAt'],
     summary: "Updates an organization. Omitted fields are unchanged; null and, for text, '' unset a field.",
     scope: 'organizations:write',
     targets: ['organizationId'],

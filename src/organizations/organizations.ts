@@ -1,13 +1,15 @@
 import { isDeepStrictEqual } from 'node:util'
 import { requireScope } from '../access/require-scope.ts'
 import { invalidateTenant } from '../access/tenant-cache.ts'
+import { isAdministered } from '../context/administered-organization.ts'
 import type { Ctx } from '../context/context.ts'
 import { newId, readIdPrefix, sha256Base64url } from '../core/crypto.ts'
-import { InvalidInput, NotFound } from '../core/errors.ts'
+import { Forbidden, InvalidInput, NotFound } from '../core/errors.ts'
 import { toCursorKey } from '../database/keyset.ts'
 import { createEvent } from '../events/create-event.ts'
 import { recordEvents } from '../events/log.ts'
 import type { Organization, Prisma } from '../generated/prisma/client.ts'
+import { listWeakened, type OrganizationPolicy } from '../model/organization-policy.ts'
 import { assertExpectedUpdatedAt, moveForward } from '../schema/expected-updated-at.ts'
 import { parseInput } from '../schema/input-shapes.ts'
 import { type ListArgs, type Page, parseListArgs, parsePaging, toPage } from '../schema/page.ts'
@@ -92,7 +94,8 @@ const PLAIN_QUERY = JSON.stringify([{}, null, false])
 
 /**
  * Changes an organization: omitted fields are unchanged, null and, for text, '' unset. A change that changes nothing
- * leaves updatedAt and the log alone. Throws NotFound, InvalidInput, and Conflict (`expectedUpdatedAt`, or the slug or the
+ * leaves updatedAt and the log alone. An administrator of the organization alone does not weaken what it demands of sign-ins.
+ * Throws Forbidden, NotFound, InvalidInput, and Conflict (`expectedUpdatedAt`, or the slug or the
  * externalId is taken).
  */
 export async function updateOrganization(ctx: Ctx, id: string, input: unknown): Promise<Organization> {
@@ -106,15 +109,25 @@ export async function updateOrganization(ctx: Ctx, id: string, input: unknown): 
       (name) => patch[name] !== undefined && !isDeepStrictEqual(patch[name], current[name]),
     )
     if (changedFields.length === 0) return current
+    const changes = Object.fromEntries(changedFields.map((name) => [name, patch[name]]))
+    requireStricterPolicy(ctx, current, { ...current, ...changes })
     await recordEvents(tx, ctx, [createEvent('organization.updated', { organizationId: id, changedFields })])
     return tx.prisma.organization.update({
       where: { tenantId_id: { tenantId: ctx.tenant, id } },
-      data: {
-        ...Object.fromEntries(changedFields.map((name) => [name, patch[name]])),
-        updatedAt: moveForward(current.updatedAt),
-      },
+      data: { ...changes, updatedAt: moveForward(current.updatedAt) },
     })
   })
+}
+
+/** Throws Forbidden when an administrator of the organization, without the scope, weakens its policy. */
+function requireStricterPolicy(ctx: Ctx, current: Organization, next: Organization): void {
+  if (ctx.scopes.has('organizations:write') || !isAdministered(ctx, current.id)) return
+  const weakened = listWeakened(current as OrganizationPolicy, next as OrganizationPolicy)
+  if (weakened.length === 0) return
+  throw new Forbidden(
+    `This needs the scope organizations:write, because it demands less: ${weakened.join(', ')}.`,
+    'organizations:write',
+  )
 }
 
 /**

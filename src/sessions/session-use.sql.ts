@@ -1,3 +1,4 @@
+import { buildUnmetRuleSql } from '../access/organization-policy.sql.ts'
 import type { Db } from '../database/handle.ts'
 import { checkFoundRow } from '../database/key-lookup.ts'
 import { type RowOf, statement } from '../database/statement.ts'
@@ -33,15 +34,23 @@ const HAS_TOKEN_CONDITION = `("tokenHash" = :tokenHash OR (${IS_PREVIOUS_TOKEN})
 /** The session with a token, as a subquery: each look-up uses its own key, and OFFSET 0 keeps outer conditions out. */
 const FIND_BY_TOKEN = `SELECT * FROM "Session" WHERE "tenantId" = :tenant AND "tokenHash" = :tokenHash
       UNION ALL SELECT * FROM "Session" WHERE "tenantId" = :tenant AND ${IS_PREVIOUS_TOKEN} OFFSET 0`
-/** The session is active, and its user and the client may use it. */
+/**
+ * The session is active, and its user and the client may use it. The user of an OIDC session for an organization is a member,
+ * and satisfies what it demands. That of the browser is the one that was chosen last.
+ */
 const IS_USABLE_CONDITION = `s."endedAt" IS NULL AND s."expiresAt" > :now
-    AND (s."clientId" IS NULL OR s."clientId" = :clientId) AND NOT u."locked"`
+    AND (s."clientId" IS NULL OR s."clientId" = :clientId) AND NOT u."locked"
+    AND (s."kind" <> 'oidc' OR s."organizationId" IS NULL OR EXISTS (
+      SELECT FROM "Membership" m JOIN "Organization" o ON o."tenantId" = :tenant AND o."id" = m."organizationId"
+      WHERE m."tenantId" = :tenant AND m."organizationId" = s."organizationId" AND m."userId" = u."id"
+        AND ${buildUnmetRuleSql({ authenticatedAt: 's."authenticatedAt"', amr: 's."amr"', deviceIp: ':ip' })} IS NULL
+    ))`
 const ROTATES_CONDITION = `f."rotate" AND s."tokenHash" = :tokenHash`
 
 /** The session with a token and its user. Reads only. */
 const SELECT_USED_SESSION = statement({
   shared: true,
-  takes: { tokenHash: 'bytea', clientId: 'text?', now: 'timestamptz' },
+  takes: { tokenHash: 'bytea', clientId: 'text?', ip: 'text?', now: 'timestamptz' },
   returns: { ...SESSION_RETURNS, ...USER_RETURNS, tokenHash: 'bytea', isUseDue: 'boolean' },
 })`
   SELECT ${toSessionColumnList('s')}, ${toUserColumnList('u')}, s."tokenHash", ${IS_USE_DUE} AS "isUseDue"
@@ -139,7 +148,7 @@ export async function updateSessionUse(
   const { seen, ...values } = use
   if (use.expirationMinutes === 0 && use.successorHash === null) {
     const { tokenHash, clientId, now } = use
-    const row = await db.one(SELECT_USED_SESSION, { tokenHash, clientId, now })
+    const row = await db.one(SELECT_USED_SESSION, { tokenHash, clientId, ip: seen.ip, now })
     if (!row?.isUseDue) return row && toUsedSession(row, false)
   }
   const row = await db.one(AUTHENTICATE_SESSION, { ...values, ...seen, events: [createEvent()] })

@@ -44,6 +44,10 @@ export type NewSession = {
   refreshable: boolean
   proofs: SessionProof[]
   byManagement: boolean
+  /** The organization of an OIDC session, and the sign-in that it is from; null for the proofs given now. */
+  organizationId: string | null
+  authenticatedAt: Date | null
+  amr: string[]
   ip: string | null
   location: string | null
   userAgent: string | null
@@ -65,6 +69,9 @@ export const NEW_SESSION_PARAMETERS = {
   refreshable: 'boolean',
   proofs: 'jsonb',
   byManagement: 'boolean',
+  organizationId: 'text?',
+  authenticatedAt: 'timestamptz?',
+  amr: 'text[]',
   ip: 'text?',
   location: 'text?',
   userAgent: 'text?',
@@ -99,9 +106,9 @@ const BROWSER_EXPIRY = `(
 export const buildNewSessionCtes = (condition = 'true'): string => `
   new_session AS (
     INSERT INTO "Session" ("tenantId", "id", "userId", "clientId", "kind", "parentId", "grantId", "tokenHash", "refreshable", "proofs",
-      "byManagement", "lastSeenIp", "lastSeenLocation", "userAgent", "deviceId", "expiresAt", "authenticatedAt", "lastSeenAt", "updatedAt", "createdAt")
+      "byManagement", "organizationId", "amr", "lastSeenIp", "lastSeenLocation", "userAgent", "deviceId", "expiresAt", "authenticatedAt", "lastSeenAt", "updatedAt", "createdAt")
     SELECT :tenant, :id, "id", :clientId, :kind, :parentId, :grantId, :tokenHash, :refreshable, COALESCE((SELECT "proofs" FROM parent), :proofs),
-      :byManagement, :ip, :location, :userAgent, :deviceId, COALESCE(:expiresAt, ${BROWSER_EXPIRY}), :now, :now, :now, :now
+      :byManagement, :organizationId, :amr, :ip, :location, :userAgent, :deviceId, COALESCE(:expiresAt, ${BROWSER_EXPIRY}), COALESCE(:authenticatedAt, :now), :now, :now, :now
     FROM locked_user
     WHERE (:parentId IS NULL OR EXISTS (SELECT FROM parent)) AND (:grantId IS NULL OR EXISTS (SELECT FROM locked_grant))
       AND ${condition}

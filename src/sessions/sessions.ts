@@ -32,6 +32,8 @@ export type NewSessionOptions = {
   /** Null for a browser session, whose end follows from the settings of the tenant. */
   expiresAt: Date | null
   refreshable: boolean
+  /** The organization of an OIDC session, and the sign-in of its grant, which must satisfy the organization. */
+  organization?: { id: string; authenticatedAt: Date; amr: string[] } | null
   /** How the user authenticated; null without a proof. An OIDC session has the proofs of its parent. */
   proof: NewProof | null
   /** The proof that was given before, which `proof` completes. */
@@ -77,6 +79,9 @@ export function prepareSession(ctx: Ctx, start: NewSessionOptions, now: Date): P
       refreshable: start.refreshable,
       proofs,
       byManagement: start.byManagement ?? false,
+      organizationId: start.organization?.id ?? null,
+      authenticatedAt: start.organization?.authenticatedAt ?? null,
+      amr: start.organization?.amr ?? [],
       ip,
       location: lookUpLocation(ip),
       userAgent,

@@ -2,12 +2,7 @@ import * as z from 'zod'
 import { COMMON_SCOPES } from '../core/scopes.ts'
 import { LANGUAGES } from '../languages/catalogs.ts'
 import { API_KEY_LIFETIME_SECONDS } from '../model/api-keys.ts'
-import {
-  CHOSEN_METHODS,
-  type ChosenMethodName,
-  METHOD_DESCRIPTIONS,
-  type SecondFactorMode,
-} from '../model/sign-in-methods.ts'
+import type { SecondFactorMode } from '../model/sign-in-methods.ts'
 import { ACCEPTED_DOCUMENTS } from '../schema/accepted-documents.ts'
 import { emailAddress } from '../schema/address-shapes.ts'
 import { defineEnum } from '../schema/enums.ts'
@@ -29,6 +24,7 @@ import { instant, oneOf, optional, searchText, text } from '../schema/input-shap
 import { defineFilter, type Given } from '../schema/lists.ts'
 import { instantShape } from '../schema/response-shapes.ts'
 import { ROLE } from '../schema/roles.ts'
+import { SIGN_IN_METHOD } from '../schema/sign-in-method.ts'
 import { slug } from '../schema/slug.ts'
 import { createAllowedUrl } from '../schema/url-shapes.ts'
 import { brandSettings } from './brand-settings.fields.ts'
@@ -37,15 +33,6 @@ import { country, passcodeSettings } from './passcode-settings.fields.ts'
 import { findSessionIssues, sessionSettings } from './session-settings.fields.ts'
 import { findSignUpIssues, signUpSettings } from './sign-up-settings.fields.ts'
 import { textOverrides } from './text-overrides.fields.ts'
-
-const SIGN_IN_METHOD = defineEnum<ChosenMethodName>(
-  'SignInMethod',
-  'A way to sign in on the hosted pages.',
-  Object.fromEntries(CHOSEN_METHODS.map((name) => [name, METHOD_DESCRIPTIONS[name]])) as Record<
-    ChosenMethodName,
-    string
-  >,
-)
 
 const SECOND_FACTOR = defineEnum<SecondFactorMode>('SecondFactorMode', 'Who presents a second factor.', {
   off: 'Nobody.',

@@ -2,6 +2,7 @@ import { describe, expect } from 'vitest'
 import { updateClient } from '../../src/clients/client-changes.ts'
 import { createPlatformCtx } from '../../src/context/context.ts'
 import { updateMembership } from '../../src/organizations/memberships.ts'
+import { updateOrganization } from '../../src/organizations/organizations.ts'
 import { createAppRole } from '../../src/permissions/app-roles.ts'
 import { createGroup } from '../../src/permissions/groups.ts'
 import { restRoutes } from '../../src/server/rest-routes.ts'
@@ -188,6 +189,28 @@ describe.runIf(hasServices)('an administrator of an organization', () => {
     expect((await callAbout(token, organization, customer)).status).toBe(200)
     await updateClient(createPlatformCtx(own.tenant), clientId, { scopes: [] })
     expect((await callAbout(token, organization, customer)).status).toBe(403)
+  })
+
+  test('tightens the rules of sign-in of the organization, and loosens none', async ({ own }) => {
+    const { organizationId, userId } = await populateOrganization(own.tenant)
+    const ids = { userId, clientId: null, sessionId: null, grantId: null, administeredId: organizationId }
+    const actor = { kind: 'user' as const, tenant: own.tenant, ...ids }
+    const ctx = { ...createPlatformCtx(own.tenant), actor }
+    const change = (fields: object) => updateOrganization(ctx, organizationId, fields)
+    await change({ signInMethods: ['passcode', 'passkey'], requireSecondFactor: true })
+    await change({ sessionLifetimeSeconds: 7200, allowedNetworks: ['203.0.113.0/24'] })
+    for (const weaker of [
+      { signInMethods: [] },
+      { signInMethods: ['passcode', 'provider'] },
+      { requireSecondFactor: false },
+      { sessionLifetimeSeconds: null },
+      { sessionLifetimeSeconds: 7201 },
+      { allowedNetworks: [] },
+      { allowedNetworks: ['203.0.113.0/24', '10.0.0.0/8'] },
+    ])
+      await expect(change(weaker), JSON.stringify(weaker)).rejects.toMatchObject({ status: 403 })
+    await change({ signInMethods: ['passcode'], sessionLifetimeSeconds: 7199 })
+    await updateOrganization(createPlatformCtx(own.tenant), organizationId, { signInMethods: [] })
   })
 
   test('gives nothing by an invitation, a key, a group or an own role that is not of the organization', async ({

@@ -129,3 +129,9 @@ export const toLines = (text: string): string[] =>
     .split('\n')
     .map((line) => line.trim())
     .filter(Boolean)
+
+/** The entries of a field, which spaces, commas or lines divide. */
+export const readLines = (form: FormData, name: string): string[] =>
+  readText(form, name)
+    .split(/[\s,]+/)
+    .filter(Boolean)

@@ -5,7 +5,7 @@ import { canUseGrant, DEVICE_CODE_GRANT } from '../../clients/client-grants.ts'
 import type { Ctx } from '../../context/context.ts'
 import { addSeconds } from '../../core/time.ts'
 import { type ClaimMapping, listApiMappings, listClientMappings } from '../../model/claim-mappings.ts'
-import type { Channel } from '../../model/sign-in-methods.ts'
+import { ACR_MFA, type Channel, getMethodAcr, type SignInMethodName } from '../../model/sign-in-methods.ts'
 import { parsePhoneNumber } from '../../schema/phone-numbers.ts'
 import { listProofs } from '../../sessions/proofs.ts'
 import { selectRequiredTerms } from '../../sign-up/terms-consent.ts'
@@ -14,8 +14,9 @@ import { listMappedClaims } from '../../users/mapped-claims.ts'
 import type { Progress } from '../interactions/progress.ts'
 import { createAccountPagesClient, type RequestingClient } from '../model/account-pages-client.ts'
 import { listSupportedAcrs } from '../model/acr.ts'
-import type { PendingRequest } from '../model/authorize-request.ts'
-import { listExtraClaims } from '../model/claims-request.ts'
+import type { OwnOrganization, PendingRequest } from '../model/authorize-request.ts'
+import { isAcceptableAcr, listExtraClaims } from '../model/claims-request.ts'
+import { permitsMethod, selectCountingProofs } from '../model/organization-demands.ts'
 import { isRegisteredRedirect } from '../model/redirect-uris.ts'
 import { createUnredirectableError } from '../model/request-parameters.ts'
 import { selectGrantableScopes } from '../model/scopes.ts'
@@ -71,7 +72,7 @@ export type AuthorizationState = {
   next: NextStep
   signInState: SignInState | null
   /** The organization that tokens are for. */
-  organizationId: string | null
+  organization: OwnOrganization | null
   /** The accounts of the browser, the current one first. */
   accounts: AccountState[]
   scopes: string[]
@@ -85,6 +86,10 @@ export type AuthorizationState = {
   /** The `acr` of each sign-in method of the tenant. */
   supportedAcrs: string[]
   secondFactorPolicy: SecondFactorPolicy
+  /** The methods by which users of the tenant sign in. */
+  signInMethods: readonly string[]
+  /** The address of the user; null where it is not known, undefined for any. */
+  ip: string | null | undefined
   /** The version of the terms of use that users must have agreed to; null for none. */
   requiredTerms: string | null
   /** What decides which APIs tokens are for when the request names none. */
@@ -136,7 +141,14 @@ export async function evaluateRequest(
 /** What the client and the settings of the tenant decide for a request. */
 export type RequestTerms = Pick<
   AuthorizationState,
-  'client' | 'apiMappings' | 'supportedAcrs' | 'secondFactorPolicy' | 'requiredTerms' | 'tenantAudience'
+  | 'client'
+  | 'apiMappings'
+  | 'supportedAcrs'
+  | 'secondFactorPolicy'
+  | 'signInMethods'
+  | 'ip'
+  | 'requiredTerms'
+  | 'tenantAudience'
 >
 
 /** The mappings of the APIs of a request: no statement where it is for this deployment alone, or the APIs are cached. */
@@ -164,16 +176,43 @@ export async function findRequestTerms(ctx: Ctx, request: PendingRequest): Promi
     apiMappings: client.requireConsent ? await listMappingsOfApis(ctx.tenant, request, defaultAudience) : [],
     supportedAcrs: tenant ? listSupportedAcrs(tenant) : [],
     secondFactorPolicy: selectPolicy(tenant),
+    signInMethods: tenant?.signInMethods ?? [],
+    ip: ctx.ip,
     requiredTerms: selectRequiredTerms(tenant),
     tenantAudience: { tenantId: ctx.tenant, defaultAudience },
   }
 }
 
-/** The max_age of a request; without one, that of the client (OIDC Registration 1.0, section 2: default_max_age). */
-export const selectMaxAge = (
+/**
+ * The max_age of a request; without one, that of the client (OIDC Registration 1.0, section 2: default_max_age). The
+ * organization of the tokens may permit less.
+ */
+export function selectMaxAge(
   { maxAgeSeconds }: Pick<PendingRequest, 'maxAgeSeconds'>,
-  { defaultMaxAge }: Pick<RequestingClient, 'defaultMaxAge'>,
-): number | null => maxAgeSeconds ?? defaultMaxAge
+  {
+    client: { defaultMaxAge },
+    organization,
+  }: { client: Pick<RequestingClient, 'defaultMaxAge'> } & Pick<AuthorizationState, 'organization'>,
+): number | null {
+  const demanded = [maxAgeSeconds ?? defaultMaxAge, organization?.sessionLifetimeSeconds ?? null]
+  const seconds = demanded.filter((each) => each !== null)
+  return seconds.length > 0 ? Math.min(...seconds) : null
+}
+
+/** Whether a method of the tenant is permitted by the organization, and leads to an `acr` that the request accepts. */
+const hasPermittedMethod = (
+  { claims }: Pick<PendingRequest, 'claims'>,
+  { signInMethods }: Pick<RequestTerms, 'signInMethods'>,
+  { organization, secondFactor }: Pick<AuthorizationState, 'organization' | 'secondFactor'>,
+): boolean =>
+  !organization?.signInMethods.length ||
+  (signInMethods as readonly SignInMethodName[]).some(
+    (name) =>
+      permitsMethod(organization, name) &&
+      (name === 'provider' ||
+        isAcceptableAcr(claims, getMethodAcr(name)) ||
+        (secondFactor.isUsable && isAcceptableAcr(claims, ACR_MFA))),
+  )
 
 /** Evaluates a request for the user who is signed in, if any. Pure. */
 export function evaluateState(
@@ -185,19 +224,21 @@ export function evaluateState(
 ): AuthorizationState {
   const { client, supportedAcrs, requiredTerms, provenUser } = given
   const { roles } = provenUser ?? state ?? { roles: [] }
-  const secondFactor = selectSecondFactorTerms(given.secondFactorPolicy, client, roles)
+  const choice = state ? chooseOrganization(request, progress, state, given.ip, now) : null
+  const organization = choice?.organization ?? null
+  const requireSecondFactor = client.requireSecondFactor || organization?.requireSecondFactor === true
+  const secondFactor = selectSecondFactorTerms(given.secondFactorPolicy, { requireSecondFactor }, roles)
   const scopes = selectGrantableScopes(request.scopes, client, state?.roles ?? [])
   const resources = listOtherApis(given.tenantAudience, scopes, request.resources).filter(
     (resource) => !client.resources.includes(resource),
   )
-  const choice = state ? chooseOrganization(request, progress, state) : null
   const mappedClaims = listMappedClaims([...listClientMappings(client), ...given.apiMappings], scopes)
   const next = selectNextStep(
     {
       ...request,
       resources,
       mappedClaims,
-      maxAgeSeconds: selectMaxAge(request, client),
+      maxAgeSeconds: selectMaxAge(request, { client, organization }),
       scopes,
       requireConsent: client.requireConsent,
       addressHint: getAddressHint(request),
@@ -205,11 +246,12 @@ export function evaluateState(
       secondFactor,
       hasFirstProof: provenUser !== null,
       hasAccounts: given.accounts.length > 0,
+      hasPermittedMethod: hasPermittedMethod(request, given, { organization, secondFactor }),
       isAnother: progress.isAnother === true,
     },
     state && {
       userId: state.userId,
-      proofs: listProofs(state),
+      proofs: selectCountingProofs(organization, listProofs(state)),
       addresses: listAddressKeys(state),
       hasSecondFactor: state.hasSecondFactor,
       organization: choice?.outcome ?? 'none',
@@ -232,7 +274,7 @@ export function evaluateState(
     ...given,
     next,
     signInState: state,
-    organizationId: choice?.organization?.id ?? null,
+    organization,
     scopes,
     resources,
     claims: [...new Set([...listExtraClaims(request.claims, scopes), ...mappedClaims])],

@@ -15,13 +15,14 @@ export function issueCodeResponse(
     client,
     signInState,
     scopes,
-    organizationId,
-  }: Pick<AuthorizationState, 'next' | 'client' | 'signInState' | 'scopes' | 'organizationId'>,
+    organization,
+  }: Pick<AuthorizationState, 'next' | 'client' | 'signInState' | 'scopes' | 'organization'>,
   now = new Date(),
 ): AuthorizationResponse | null {
   if (!signInState || next.step !== 'issue') return null
   const { authentication } = next
   const holder = { ...signInState, codeGeneration: signInState.codeGeneration + client.codeGeneration }
+  const organizationId = organization?.id ?? null
   const code = issueCode(tenant, request, holder, { scopes, organizationId, authentication }, now)
   return buildCodeResponse(tenant.tenantId, request, code)
 }

@@ -37,6 +37,7 @@ const REQUEST_RULES: readonly Rule<Pick<SignedIn, 'request'> & { session: StepSe
 const SESSION_RULES: readonly Rule<SignedIn>[] = [
   requireOtherUser,
   requireExpectedUser,
+  requirePermittedMethod,
   requireAcceptableProof,
   requireHintedUser,
   requirePromptedLogin,
@@ -146,6 +147,17 @@ function requireExpectedUser({ request, session }: SignedIn): NextStep | null {
     : requireLogin(request, 'user')
 }
 
+/** No sign-in can satisfy the organization, so the user is not asked. */
+function requirePermittedMethod(signedIn: SignedIn): NextStep | null {
+  const { request, authentication } = signedIn
+  if (request.hasPermittedMethod || authentication || canBeCompleted(signedIn)) return null
+  return createErrorStep(
+    'methods',
+    'unmet_authentication_requirements',
+    'No sign-in method is permitted by the organization.',
+  )
+}
+
 /** Also after a sign-in for this request, by a method that another tab offered. */
 function requireAcceptableProof(signedIn: SignedIn): NextStep | null {
   return signedIn.isAcceptable || canBeCompleted(signedIn) ? null : requireLogin(signedIn.request, 'acr')
@@ -190,6 +202,8 @@ function requireTerms({ request, session }: SignedIn): NextStep | null {
 function requireOrganization({ request, session: { organization } }: SignedIn): NextStep | null {
   if (organization === 'denied')
     return createErrorStep('organization', 'access_denied', 'The user is not a member of the organization.')
+  if (organization === 'elsewhere')
+    return createErrorStep('network', 'access_denied', 'The organization does not permit this network.')
   if (organization !== 'ask') return null
   return isPromptNone(request)
     ? createErrorStep('organization', 'interaction_required', 'The user must choose an organization.')

@@ -1,3 +1,4 @@
+import { TENANT_IDP_COLUMNS } from '../../access/tenant.sql.ts'
 import {
   PASSKEY_COLUMNS,
   PASSKEY_RETURNS,
@@ -7,6 +8,7 @@ import { storedColumns } from '../../database/columns.ts'
 import type { Db } from '../../database/handle.ts'
 import { findByKey } from '../../database/key-lookup.ts'
 import { type RowOf, statement, typed } from '../../database/statement.ts'
+import { POLICY_RULES } from '../../model/organization-policy.ts'
 import {
   BROWSER_ACCOUNTS_FROM,
   BROWSER_ACCOUNTS_PARAMETERS,
@@ -26,13 +28,22 @@ import type { OrganizationDemand, OwnOrganization } from '../model/authorize-req
 /** The user who is signed in to this browser, and their consent for one client. */
 export type SignInState = RowOf<typeof SELECT_SIGN_IN_STATE>
 
-/** Organizations that a page lists. */
+/** Organizations that a page lists, and identity providers of each. */
 const MAX_ORGANIZATIONS = 200
+const MAX_IDPS = 10
+
+const ORGANIZATION_COLUMNS = ['id', 'slug', 'name', ...POLICY_RULES]
 
 /** The organizations of the user `u` as `OwnOrganization[]`, if `condition` holds: that which is `named`, or all. */
 const buildOrganizationsSql = (condition: string, named: string): string => `CASE WHEN ${condition} THEN (
-    SELECT jsonb_agg(jsonb_build_object('id', own."id", 'slug', own."slug", 'name', own."name") ORDER BY own."name", own."id") FROM (
-      SELECT o."id", o."slug", o."name" FROM "Membership" m
+    SELECT jsonb_agg(jsonb_build_object(${ORGANIZATION_COLUMNS.map((name) => `'${name}', own."${name}"`).join(', ')},
+      'idps', CASE WHEN 'provider' = ANY (own."signInMethods") THEN (
+        SELECT jsonb_agg(i) FROM (
+          SELECT ${TENANT_IDP_COLUMNS} FROM "IdentityProvider"
+          WHERE "tenantId" = :tenant AND "organizationId" = own."id" ORDER BY "id" LIMIT ${MAX_IDPS}
+        ) i
+      ) END) ORDER BY own."name", own."id") FROM (
+      SELECT ${ORGANIZATION_COLUMNS.map((name) => `o."${name}"`).join(', ')} FROM "Membership" m
       JOIN "Organization" o ON o."tenantId" = :tenant AND o."id" = m."organizationId"
       WHERE m."tenantId" = :tenant AND m."userId" = u."id" AND (${named} IS NULL OR o."id" = ${named} OR o."slug" = ${named})
       ORDER BY o."name", o."id" LIMIT ${MAX_ORGANIZATIONS}

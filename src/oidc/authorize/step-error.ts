@@ -39,9 +39,9 @@ const RULE_DIAGNOSTICS: Record<FailedRule, (failed: FailedEvaluation, user: Sign
     reason: 'the login_hint is not an address of the signed-in user',
     signed_in: userId,
   }),
-  max_age: ({ request, authorization: { client }, now }, { authenticatedAt }) => ({
-    reason: 'the sign-in is older than max_age',
-    max_age: selectMaxAge(request, client),
+  max_age: ({ request, authorization, now }, { authenticatedAt }) => ({
+    reason: 'the sign-in is older than max_age, or than the organization permits',
+    max_age: selectMaxAge(request, authorization),
     age_seconds: Math.floor((now.getTime() - authenticatedAt.getTime()) / 1000),
     auth_time: authenticatedAt.toISOString(),
   }),
@@ -55,6 +55,19 @@ const RULE_DIAGNOSTICS: Record<FailedRule, (failed: FailedEvaluation, user: Sign
       : 'the user is not a member of the organization',
     signed_in: userId,
     requested: organization?.named ?? null,
+  }),
+  network: ({ authorization: { ip } }, { userId, organizations }) => ({
+    reason: 'allowedNetworks of the organization does not have the address of the user',
+    signed_in: userId,
+    organizations: (organizations ?? []).map(({ id }) => id).join(' '),
+    ip: ip ?? null,
+  }),
+  methods: ({ authorization: { organization } }, { userId }) => ({
+    reason:
+      'signInMethods of the organization has no method by which users of the tenant can sign in for the request',
+    signed_in: userId,
+    organization: organization?.id ?? null,
+    permitted: organization?.signInMethods.join(' ') ?? '',
   }),
   consent: (
     { authorization: { scopes, claims, resources, client } },

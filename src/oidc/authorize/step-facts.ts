@@ -31,6 +31,8 @@ export type StepRequest = {
   hasFirstProof: boolean
   /** The browser has an account to choose, which may be signed out. */
   hasAccounts: boolean
+  /** A method of the tenant, by which the user can sign in for the request, is permitted by the organization of the tokens. */
+  hasPermittedMethod: boolean
   /** The user chose to sign in as someone else. */
   isAnother: boolean
 }
@@ -40,6 +42,7 @@ export type StepSession = {
   userId: string
   /** Address keys of the user. */
   addresses: readonly string[]
+  /** Those that count for the organization of the tokens. */
   proofs: readonly SessionProof[]
   hasSecondFactor: boolean
   /** The outcome of the choice of an organization. */
@@ -74,6 +77,8 @@ export type FailedRule =
   | 'max_age'
   | 'second_factor'
   | 'organization'
+  | 'network'
+  | 'methods'
   | 'consent'
 
 export type NextStep =

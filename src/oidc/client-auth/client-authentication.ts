@@ -1,9 +1,9 @@
 import { type CachedClient, findClient, isCurrentClientSecret } from '../../access/client-cache.ts'
-import { isPublicClient } from '../../clients/auth-methods.ts'
 import type { Ctx } from '../../context/context.ts'
 import { consumeLimit } from '../../coordination/rate-limits.ts'
 import { issuerOf } from '../../core/issuer.ts'
 import { type Diagnostics, OAuthError } from '../../core/oauth-error.ts'
+import { isPublicClient } from '../../model/public-clients.ts'
 import { findAssertionIssue, JWT_BEARER, readAssertedClientId } from './client-assertions.ts'
 
 /** The credentials that a request presents for its client. */

@@ -57,7 +57,7 @@ const POLL = statement({
     RETURNING d."intervalSeconds"
   ), valid_code AS MATERIALIZED (
     SELECT d."grantId", d."clientId", d."userId", d."sessionId", d."scopes", d."resources", d."defaultAudience", NULL::jsonb AS "claims",
-      ${buildGrantAccessSql('d', 'd."organizationId"')} AS "access", NULL::text AS "nonce", ${buildTokenOrganizationSql('u."id"', 'd."organizationId"')} AS "organization", d."authenticatedAt", d."amr", 'offline_access' = ANY (d."scopes") AS "offline", u."roles",
+      ${buildGrantAccessSql('d', 'd."organizationId"')} AS "access", NULL::text AS "nonce", ${buildTokenOrganizationSql('u."id"', 'd."organizationId"', { authenticatedAt: 'd."authenticatedAt"', amr: 'd."amr"' })} AS "organization", d."authenticatedAt", d."amr", 'offline_access' = ANY (d."scopes") AS "offline", u."roles",
       ${buildClaimsUserSql(':withClaims', buildGrantApisSql('d'), 'd."organizationId"')} AS "claimsUser"
     FROM "DeviceCode" d
     JOIN "User" u ON u."tenantId" = :tenant AND u."id" = d."userId"
@@ -69,7 +69,7 @@ const POLL = statement({
   ), redeemed_code AS (
     UPDATE "DeviceCode" d SET "status" = 'used' FROM valid_code
     WHERE d."tenantId" = :tenant AND d."codeHash" = :codeHash AND d."status" = 'approved'
-      AND (d."organizationId" IS NULL OR valid_code."organization" IS NOT NULL)
+      AND (d."organizationId" IS NULL OR (valid_code."organization" IS NOT NULL AND valid_code."organization"->>'unmet' IS NULL))
     RETURNING d."grantId"
   ), ${NEW_GRANT_CTES}
   SELECT a."status", a."isExpired", COALESCE(polled."intervalSeconds" > a."intervalSeconds", false) AS "isEarly", redemption.*

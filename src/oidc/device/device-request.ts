@@ -90,14 +90,21 @@ export async function approveDeviceRequest(
   authorization: AuthorizationState,
   interaction: Interaction,
 ): Promise<boolean> {
-  const { next, signInState: state, scopes, organizationId } = authorization
+  const { next, signInState: state, scopes, organization } = authorization
   if (!state || next.step !== 'issue') return false
   takeGrant(ctx.tenant, state.userId, authorization.client.id)
   const { authenticatedAt, amr } = next.authentication
   return approveDevice(
     ctx.db,
     toDecidedDevice(request, interaction, new Date()),
-    { userId: state.userId, sessionId: state.id, scopes, organizationId, authenticatedAt, amr },
+    {
+      userId: state.userId,
+      sessionId: state.id,
+      scopes,
+      organizationId: organization?.id ?? null,
+      authenticatedAt,
+      amr,
+    },
     toDecisionEvent(ctx, authorization, (device) =>
       createEvent('device.approved', device, { scope: scopes.join(' ') }),
     ),

@@ -33,6 +33,8 @@ type Given = {
   userId: string | null
   clientId: string | null
   params: URLSearchParams | null
+  /** The address of the user; any is assumed without one. */
+  ip: string | undefined
   /** Parameters of a plain request that the event has. */
   known: Record<string, string>
   isPushed: boolean | null
@@ -77,7 +79,7 @@ const createMissingError = () =>
 
 /** Reads the input, and the event of a rejected request. Throws InvalidInput and Forbidden. */
 async function readGiven(ctx: Ctx, input: unknown): Promise<Given> {
-  const { userId, clientId, request, transport, requestId } = parseInput(ExplainInput, input)
+  const { userId, clientId, request, transport, requestId, ip } = parseInput(ExplainInput, input)
   if (!userId && !clientId && !request && !requestId) throw createMissingError()
   if (requestId) requireScope(ctx, 'events:read')
   if (userId) requireScope(ctx, 'users:read')
@@ -93,6 +95,7 @@ async function readGiven(ctx: Ctx, input: unknown): Promise<Given> {
       (params && readParameter(params, 'client_id')) ??
       permit('clients:read', event && findClientSubject(event)),
     params,
+    ip: ip ?? undefined,
     known: event ? readKnownParameters(event) : {},
     isPushed: transport ? transport === 'pushed' : null,
     event,
@@ -224,7 +227,7 @@ async function describeAnswer(
   if (!scopes.includes('openid')) return { ...NO_ANSWER, scopes, audience }
   const mappedUser = {
     ...user,
-    ...(await findMappedMembers(ctx, client.claimMappings, user.id, state.organizationId)),
+    ...(await findMappedMembers(ctx, client.claimMappings, user.id, state.organization?.id ?? null)),
     consentedClaims: state.claims,
   }
   return {
@@ -254,7 +257,7 @@ export async function explainSignIn(ctx: Ctx, input: unknown): Promise<SignInExp
   const known = { ...base, ...NO_ANSWER }
   if (userId !== null) steps.push(found ? explainLock(found.user) : NO_USER)
   if (!request || (userId !== null && !found)) return { ...known, succeeds: false, steps }
-  const terms = await findRequestTerms(ctx, request)
+  const terms = { ...(await findRequestTerms(ctx, request)), ip: given.ip }
   const user = listUserSteps({ request, terms, tenant }, found, new Date())
   const all = [...steps, ...user.steps]
   if (!found || !user.walk)

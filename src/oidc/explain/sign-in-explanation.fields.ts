@@ -11,6 +11,7 @@ import {
   idShape,
   jsonObjectShape,
 } from '../../schema/response-shapes.ts'
+import { ipAddress } from '../../sessions/sessions.fields.ts'
 
 /** A request that the server has received may be longer; see MAX_REQUEST_CHARACTERS. */
 const MAX_EXPLAINED_CHARACTERS = 8000
@@ -44,6 +45,7 @@ const CHECK = defineEnum('SignInCheck', 'What decides about a sign-in, in the or
   subject: 'Whether the request is about this user.',
   terms: 'Whether the user has agreed to the terms of use.',
   organization: 'The organization that the tokens are for.',
+  'organization-policy': 'What that organization demands of the sign-in.',
   consent: 'Whether the user has consented.',
   'granted-scopes': 'The scopes that the user can grant.',
 })
@@ -70,6 +72,10 @@ const RULE = defineEnum('SignInRule', 'What decides a check.', {
   clientRequireSecondFactor: '`requireSecondFactor` of the client.',
   clientOrganization: '`organization` of the client.',
   clientRequireConsent: '`requireConsent` of the client.',
+  organizationSignInMethods: '`signInMethods` of the organization.',
+  organizationRequireSecondFactor: '`requireSecondFactor` of the organization.',
+  organizationSessionLifetime: '`sessionLifetimeSeconds` of the organization.',
+  organizationAllowedNetworks: '`allowedNetworks` of the organization.',
   resources: 'The APIs that clients of the tenant declare, and `defaultAudience` of the tenant.',
   tenantSignUp: '`signUp` of the tenant.',
   tenantSignInMethods: '`signInMethods` of the tenant.',
@@ -77,6 +83,7 @@ const RULE = defineEnum('SignInRule', 'What decides a check.', {
   tenantSmsCountries: '`smsCountries` of the tenant.',
   tenantSecondFactor: '`secondFactor` of the tenant.',
   tenantSecondFactorRoles: '`secondFactorRoles` of the tenant.',
+  tenantSessionLifetime: '`sessionLifetimeSeconds` of the tenant.',
   tenantTerms: '`termsUrl` and `termsVersion` of the tenant.',
   provider: 'The configuration of the identity provider.',
   user: 'That the user exists.',
@@ -101,6 +108,7 @@ const ACTION = defineEnum('SignInRemedyAction', 'A change that lets a check pass
   'declare-resource': 'Add `value` to `resources` of the client that is this API.',
   'open-sign-up': 'Let strangers sign up: `signUp` of the tenant.',
   'add-method': 'Add `value` to `signInMethods` of the tenant.',
+  'change-organization': 'Change the field of the organization that decided.',
   'add-channel': 'Add `value` to `passcodeChannels` of the tenant, and connect a gateway for text messages.',
   'add-country': 'Add the country of the number to `smsCountries` of the tenant.',
   'complete-provider': 'Complete the configuration of the identity provider.',
@@ -132,6 +140,10 @@ export const ExplainInput = z.strictObject({
   transport: TRANSPORT.shape
     .nullish()
     .meta({ description: 'How the client sends the request; by default, by redirect.', example: 'redirect' }),
+  ip: ipAddress.nullish().meta({
+    description: 'The address of the user, for organizations with `allowedNetworks`.',
+    example: '203.0.113.7',
+  }),
   requestId: requiredText(200).nullish().meta({
     description:
       'The id of a rejected request, such as an error page shows it: user, client and the known parameters are those of its event, where they are not given. Needs events:read.',
@@ -144,7 +156,7 @@ const RemedyShape = z
     action: ACTION.shape.meta({ description: 'What to change.', example: 'add-redirect-uri' }),
     targetId: idShape.nullable().meta({
       description:
-        'Id of the user, the client or the identity provider to change; null for a request or the tenant.',
+        'Id of the user, the client, the organization or the identity provider to change; null for a request or the tenant.',
       example: 'client_01k7r3m8wxe4gbr5v2c9t6hznq',
     }),
     parameter: z.string().nullable().meta({

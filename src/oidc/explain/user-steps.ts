@@ -9,6 +9,7 @@ import type { Progress } from '../interactions/progress.ts'
 import type { PendingRequest } from '../model/authorize-request.ts'
 import { needsSecondFactor, selectSecondFactorTerms } from '../model/second-factor.ts'
 import { TOTP_PROOF } from '../signin/second-factor/second-factor-sign-in.ts'
+import { explainOrganizationPolicy } from './organization-steps.ts'
 import type { SignInCheck, SignInRule, SignInStep } from './sign-in-explanation.fields.ts'
 import { createStep, type ExplainedUser, listMethods, toMethodStep } from './user-methods.ts'
 
@@ -94,7 +95,10 @@ const startSignIn = ({ request, terms }: Pick<ExplainedRequest, 'request' | 'ter
   evaluateState(request, {}, { ...terms, provenUser: null, accounts: [] }, NO_ACCOUNT, now)
 
 /** The check of each rule by which a request fails, and how it is met. */
-const FAILED_RULES: Record<FailedRule, { check: SignInCheck; parameter: string }> = {
+const FAILED_RULES: Record<
+  Exclude<FailedRule, 'network' | 'methods'>,
+  { check: SignInCheck; parameter: string }
+> = {
   acr: { check: 'acr', parameter: 'claims' },
   account: { check: 'session', parameter: 'prompt' },
   session: { check: 'session', parameter: 'prompt' },
@@ -106,22 +110,24 @@ const FAILED_RULES: Record<FailedRule, { check: SignInCheck; parameter: string }
   consent: { check: 'consent', parameter: 'prompt' },
 }
 
-function toErrorStep({ rule, error, description }: Extract<NextStep, { step: 'error' }>): SignInStep {
+/** The step of a rule that fails; none of a rule of the organization, whose policy has steps. */
+function toErrorSteps({ rule, error, description }: Extract<NextStep, { step: 'error' }>): SignInStep[] {
+  if (rule === 'network' || rule === 'methods') return []
   const { check, parameter } = FAILED_RULES[rule]
-  return createStep(check, 'failed', 'request', description, {
-    error,
-    remedy: { action: 'change-request', parameter },
-  })
+  const remedy = { action: 'change-request', parameter } as const
+  return [createStep(check, 'failed', 'request', description, { error, remedy })]
 }
 
 function selectFactorRule(
   { client, secondFactorPolicy: { mode, requiredOfRoles } }: RequestTerms,
   { roles, hasSecondFactor }: Pick<User, 'roles' | 'hasSecondFactor'>,
   isAsked: boolean,
+  organization: AuthorizationState['organization'],
 ): SignInRule {
   if (client.requireSecondFactor) return 'clientRequireSecondFactor'
   if (mode === 'required') return 'tenantSecondFactor'
   if (roles.some((role) => requiredOfRoles.includes(role))) return 'tenantSecondFactorRoles'
+  if (organization?.requireSecondFactor) return 'organizationRequireSecondFactor'
   if (mode === 'off') return 'tenantSecondFactor'
   return hasSecondFactor || !isAsked ? 'userCredentials' : 'request'
 }
@@ -136,7 +142,12 @@ function explainSecondFactor(
   return createStep(
     'second-factor',
     isAsked ? 'asked' : 'passed',
-    selectFactorRule(terms, user, isAsked),
+    selectFactorRule(
+      terms,
+      user,
+      isAsked,
+      walks.find(({ walk }) => walk.state.organization)?.walk.state.organization ?? null,
+    ),
     !isAsked
       ? 'No second factor is asked for.'
       : user.hasSecondFactor
@@ -211,10 +222,12 @@ function explainScopes({ request }: ExplainedRequest, { state }: Walk): SignInSt
 
 /** What follows the proofs: the error that ends the sign-in, or what the user is asked and grants. */
 function explainEnd(explained: ExplainedRequest, walk: Walk): SignInStep[] {
-  if (walk.state.next.step === 'error') return [toErrorStep(walk.state.next)]
+  const policy = explainOrganizationPolicy(walk.state, explained.tenant.sessionLifetimeSeconds)
+  if (walk.state.next.step === 'error') return [...toErrorSteps(walk.state.next), ...policy]
   const asked = [explainTerms(explained, walk), explainOrganization(explained, walk)]
   return [
     ...asked.filter((step) => step !== null),
+    ...policy,
     // The account pages are no client.
     ...(explained.request.responseMode === 'account'
       ? []
@@ -243,11 +256,11 @@ export function listUserSteps(explained: ExplainedRequest, user: ExplainedUser |
   const { roles } = user?.user ?? { roles: [] }
   const secondFactor = selectSecondFactorTerms(terms.secondFactorPolicy, terms.client, roles)
   const methods = listMethods(
-    { call: { tenant }, interaction: { request }, authorization: { secondFactor } },
+    { call: { tenant }, interaction: { request }, authorization: { secondFactor, organization: null } },
     user,
   )
   const steps: SignInStep[] = []
-  if (start.next.step === 'error') steps.push(toErrorStep(start.next))
+  if (start.next.step === 'error') steps.push(...toErrorSteps(start.next))
   steps.push(...methods.map(toMethodStep))
   const usable = methods.filter(({ problem }) => problem === null)
   const isUnknown = methods.some(({ problem }) => problem?.isUnknown)

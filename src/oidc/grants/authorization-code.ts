@@ -1,5 +1,5 @@
-import { isPublicClient } from '../../clients/auth-methods.ts'
 import { randomToken } from '../../core/crypto.ts'
+import { isPublicClient } from '../../model/public-clients.ts'
 import { requireParameter, type TokenRequest, type TokenResponse } from '../model/token-request.ts'
 import { listTokenApis } from '../token/authorization-claims.ts'
 import { readCode, redeemCode } from '../token/authorization-codes.ts'

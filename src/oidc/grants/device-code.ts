@@ -31,7 +31,7 @@ function toPollError(poll: DevicePoll | null): OAuthError {
   if (poll.status === 'approved')
     return createInvalidCodeError({
       reason:
-        'the session that approved it or the membership in its organization has ended, or another poll redeemed it first',
+        'the session that approved it or the membership in its organization has ended, the sign-in does not satisfy the organization, or another poll redeemed it first',
     })
   return poll.isEarly
     ? new OAuthError(
@@ -60,7 +60,7 @@ export async function redeemDeviceCode(request: TokenRequest): Promise<TokenResp
       defaultApi: tenant.defaultAudience,
     },
     POLL_TOLERANCE,
-    buildGrantTerms(client, dpopJkt, secret, new Date()),
+    buildGrantTerms(ctx, client, dpopJkt, secret, new Date()),
     createEventRow(ctx, createEvent('grant.created', null)),
   )
   if (!poll?.grant) throw toPollError(poll)

@@ -34,6 +34,8 @@ export type PresentedToken = {
   keepsOrganization: boolean
   /** Whether the client gets no tokens without an organization. */
   requiresOrganization: boolean
+  /** The address of the caller, if it is the device of the user. */
+  deviceIp: string | null
   /** The APIs that the request selects, and the one of tokens for none. */
   apis: string[] | null
   defaultApi: string | null
@@ -61,6 +63,7 @@ export type RefreshedGrant = RowOf<typeof REFRESH_GRANT>
 const ORGANIZATION = buildTokenOrganizationSql(
   'u."id"',
   'COALESCE(:organization, g."organizationId")',
+  { authenticatedAt: 'g."authenticatedAt"', amr: 'g."amr"' },
   ':organization',
 )
 
@@ -79,6 +82,7 @@ const REFRESH_GRANT = statement({
     organization: 'text?',
     keepsOrganization: 'boolean',
     requiresOrganization: 'boolean',
+    deviceIp: 'text?',
     dpopJkt: 'text?',
     now: 'timestamptz',
     retryFrom: 'timestamptz',
@@ -142,7 +146,8 @@ const REFRESH_GRANT = statement({
   ), presented AS MATERIALIZED (
     SELECT *, CASE
         WHEN "organization" IS NULL THEN "organizationId" IS NULL AND NOT :requiresOrganization
-        ELSE NOT :keepsOrganization OR "organization"->>'id' IS NOT DISTINCT FROM "formerOrganizationId"
+        ELSE "organization"->>'unmet' IS NULL
+          AND (NOT :keepsOrganization OR "organization"->>'id' IS NOT DISTINCT FROM "formerOrganizationId")
       END AS "isPermitted"
     FROM found
   ), used AS (

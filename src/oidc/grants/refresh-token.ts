@@ -1,5 +1,4 @@
 import { revokeGrants } from '../../access/revocation/revocation.ts'
-import { isPublicClient } from '../../clients/auth-methods.ts'
 import type { Ctx } from '../../context/context.ts'
 import { sha256 } from '../../core/crypto.ts'
 import { type Diagnostics, OAuthError } from '../../core/oauth-error.ts'
@@ -7,6 +6,8 @@ import { parseScopeList } from '../../core/scopes.ts'
 import { addSeconds } from '../../core/time.ts'
 import { createEvent } from '../../events/create-event.ts'
 import { createEventRow } from '../../events/log.ts'
+import type { PolicyRule } from '../../model/organization-policy.ts'
+import { isPublicClient } from '../../model/public-clients.ts'
 import { selectGrantableScopes } from '../model/scopes.ts'
 import { requireParameter, type TokenRequest, type TokenResponse } from '../model/token-request.ts'
 import { GRANT_IDLE_SECONDS } from '../token/authorization-codes.ts'
@@ -15,7 +16,7 @@ import { selectClaimsReading } from '../token/granted-user.sql.ts'
 import { formatRefreshToken, parseRefreshToken } from '../token/refresh-tokens.ts'
 import { selectGrantDiagnostics } from '../token/token-diagnostics.sql.ts'
 import { issueUserTokens } from '../token/token-response.ts'
-import { type PresentedToken, refreshGrant } from './grants.sql.ts'
+import { type PresentedToken, type RefreshedGrant, refreshGrant } from './grants.sql.ts'
 import { diagnoseRefresh, diagnoseReplay, SCOPE_EXCEEDED } from './refresh-diagnostics.ts'
 
 /** A client that lost a response can repeat its request within this time and gets the same refresh token. */
@@ -27,14 +28,25 @@ const createInvalidRefreshTokenError = (diagnostics: Diagnostics) =>
   })
 
 /** Also for an organization that does not exist. The refresh token was not used: it works for another organization. */
-const createOrganizationError = ({ organizationId }: { organizationId: string | null }) =>
-  new OAuthError(
-    'invalid_grant',
+function createOrganizationError({ organizationId, organization }: RefreshedGrant): OAuthError {
+  const unmet = organization?.unmet
+  const description =
     organizationId === null
       ? 'The client requires an organization, and the grant has none.'
-      : 'The user is not, or no longer, a member of the organization.',
-    { diagnostics: { organization: organizationId } },
-  )
+      : unmet
+        ? UNMET_RULES[unmet]
+        : 'The user is not, or no longer, a member of the organization.'
+  const diagnostics = { organization: organizationId, ...(unmet && { rule: unmet }) }
+  return new OAuthError('invalid_grant', description, { diagnostics })
+}
+
+/** What the client is told of a demand of the organization that the sign-in does not satisfy. A new request leads there. */
+const UNMET_RULES: Record<PolicyRule, string> = {
+  sessionLifetimeSeconds: 'The sign-in is too old for the organization. The user must sign in again.',
+  requireSecondFactor: 'The organization requires two factors. The user must sign in again.',
+  signInMethods: 'The organization does not permit the method of the sign-in. The user must sign in again.',
+  allowedNetworks: 'The organization does not permit this network.',
+}
 
 /**
  * The refresh_token grant (RFC 6749, section 6; RFC 9700, section 4.14.2). The token rotates with every use, unless the
@@ -61,6 +73,7 @@ export async function refreshTokens(request: TokenRequest): Promise<TokenRespons
     // The user has consented to that of the grant.
     keepsOrganization: client.requireConsent,
     requiresOrganization: client.organization === 'required',
+    deviceIp: isPublicClient(client) ? ctx.ip : null,
     dpopJkt,
     now,
     retryFrom: addSeconds(now, -REFRESH_RETRY_SECONDS),

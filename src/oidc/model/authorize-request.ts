@@ -1,4 +1,6 @@
+import type { TenantIdp } from '../../access/tenant.sql.ts'
 import type { OrganizationMode } from '../../model/organization-mode.ts'
+import type { OrganizationPolicy } from '../../model/organization-policy.ts'
 import type { ClaimsRequest } from './claims-request.ts'
 
 /** `create` is of OpenID Connect Initiating User Registration 1.0, section 4.1. */
@@ -18,7 +20,13 @@ export type Display = (typeof DISPLAYS)[number]
 export type OrganizationDemand = { named: string | null; mode: OrganizationMode }
 
 /** An organization of the user, among which the user may choose. */
-export type OwnOrganization = { id: string; slug: string; name: string }
+export type OwnOrganization = OrganizationPolicy & {
+  id: string
+  slug: string
+  name: string
+  /** Its identity providers, if it permits to sign in by some methods only. */
+  idps: TenantIdp[] | null
+}
 
 /** A validated authorize request. Plain JSON, since interactions store it. */
 export type AuthorizeRequest = ResponseTarget & {

@@ -1,4 +1,4 @@
-import { isPublicClient } from '../../clients/auth-methods.ts'
+import { isPublicClient } from '../../model/public-clients.ts'
 import { isLoopbackHost } from '../../schema/url-shapes.ts'
 
 /**

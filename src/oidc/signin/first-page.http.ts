@@ -25,8 +25,8 @@ export function renderFirstPage(signIn: SignInStep, { common, rejection, options
       confirmation: reason && {
         reason,
         label: selectAccountLabel({ name: null, email: null, phoneNumber: null, ...person }),
-        addition: reason === 'stronger' ? selectAddition(signIn) : null,
       },
+      addition: reason === 'stronger' || isTooWeak(signIn) ? selectAddition(signIn) : null,
       entries: [
         isTooWeak(signIn) ? createPart(StrongerSignInNote, { client: authorization.client }) : null,
         ...renderMethods(signIn, common.interaction, rejection),

@@ -12,7 +12,10 @@ export const SelectOrganizationPage = ({
   organizations,
   person,
   ...page
-}: StepPageProps & { organizations: readonly OwnOrganization[]; person: PagePerson }): VNode => (
+}: StepPageProps & {
+  organizations: readonly Pick<OwnOrganization, 'id' | 'slug' | 'name'>[]
+  person: PagePerson
+}): VNode => (
   <StepPage
     {...page}
     title={<Message of="select.organization" />}

@@ -14,8 +14,10 @@ type SignInPageProps = StepPageProps & {
   isError?: boolean
   /** The application asked for a new account (prompt=create). */
   isCreation?: boolean
-  /** Why a signed-in user signs in again, who, and what the user may have to add first. */
-  confirmation?: { reason: ConfirmationReason; label: string; addition: FactorAddition | null } | null
+  /** Why a signed-in user signs in again, and who. */
+  confirmation?: { reason: ConfirmationReason; label: string } | null
+  /** What the user may have to add first. */
+  addition?: FactorAddition | null
   /** The parts of the sign-in methods, in their order. */
   entries: PagePart[]
   /** The browser has accounts to choose from. */
@@ -32,6 +34,7 @@ export const SignInPage = ({
   isError,
   isCreation,
   confirmation,
+  addition,
   entries,
   offersAccounts,
 }: SignInPageProps): VNode => (
@@ -54,9 +57,7 @@ export const SignInPage = ({
     client={client}
     isError={isError}
   >
-    {confirmation?.addition && (
-      <Hint of={ADDITION_TEXTS[confirmation.addition]} link={createMethodsLink(tenant)} />
-    )}
+    {addition && <Hint of={ADDITION_TEXTS[addition]} link={createMethodsLink(tenant)} />}
     {entries}
     <div class="alternatives">
       {offersAccounts && <StepButton interaction={interaction} step="choose" of="select.back" look="quiet" />}

@@ -55,7 +55,7 @@ const REDEEM_CODE = statement({
     SELECT :grantId AS "grantId", c."id" AS "clientId", u."id" AS "userId", s."id" AS "sessionId", :scopes AS "scopes",
       :resources AS "resources", :defaultAudience AS "defaultAudience", :claims AS "claims", :authenticatedAt AS "authenticatedAt", :amr AS "amr",
       'offline_access' = ANY (:scopes) AS "offline", u."roles",
-      ${buildTokenOrganizationSql('u."id"', ':organizationId')} AS "organization",
+      ${buildTokenOrganizationSql('u."id"', ':organizationId', { authenticatedAt: ':authenticatedAt', amr: ':amr' })} AS "organization",
       ${buildUserAccessSql('u."id"', ':apis', ':organizationId')} AS "access",
       ${buildClaimsUserSql(':withClaims', ':apis', ':organizationId')} AS "claimsUser"
     FROM "User" u
@@ -66,7 +66,7 @@ const REDEEM_CODE = statement({
       AND ${checkFoundRow('s."endedAt" IS NULL AND s."expiresAt" > :now')}
     FOR SHARE OF u, s, c
   ), redeemed_code AS (
-    SELECT "grantId" FROM valid_code WHERE :organizationId IS NULL OR "organization" IS NOT NULL
+    SELECT "grantId" FROM valid_code WHERE :organizationId IS NULL OR ("organization" IS NOT NULL AND "organization"->>'unmet' IS NULL)
   ), ${NEW_GRANT_CTES}
   SELECT valid_code."roles", valid_code."organization", valid_code."access", valid_code."claimsUser" FROM valid_code JOIN new_grant ON new_grant."id" = valid_code."grantId"`
 

@@ -1,7 +1,6 @@
 import type { CachedClient } from '../../access/client-cache.ts'
 import { revokeGrants } from '../../access/revocation/revocation.ts'
 import type { CachedTenant } from '../../access/tenant-cache.ts'
-import { isPublicClient } from '../../clients/auth-methods.ts'
 import type { Ctx } from '../../context/context.ts'
 import { takeGrant } from '../../coordination/person-budgets.ts'
 import { newId, sha256, sha256Base64url } from '../../core/crypto.ts'
@@ -10,6 +9,7 @@ import { addSeconds } from '../../core/time.ts'
 import type { Db } from '../../database/handle.ts'
 import { createEvent } from '../../events/create-event.ts'
 import { createEventRow } from '../../events/log.ts'
+import { isPublicClient } from '../../model/public-clients.ts'
 import type { Authentication } from '../model/authentication.ts'
 import type { AuthorizeRequest } from '../model/authorize-request.ts'
 import { redeemAuthorizationCode } from './authorization-codes.sql.ts'
@@ -37,11 +37,13 @@ const REPLAY_SLACK_SECONDS = 60
  * of the verified DPoP proof.
  */
 export const buildGrantTerms = (
+  { ip }: Pick<Ctx, 'ip'>,
   client: CachedClient,
   dpopJkt: string | null,
   secret: string,
   now: Date,
 ): GrantTerms => ({
+  deviceIp: isPublicClient(client) ? ip : null,
   // Refresh tokens of public clients are bound to the key (RFC 9449, section 5).
   grantDpopJkt: isPublicClient(client) ? dpopJkt : null,
   secretHash: sha256(secret),
@@ -122,7 +124,7 @@ export async function redeemCode(
       ctx.db,
       contents,
       {
-        ...buildGrantTerms(client, presented.dpopJkt, refreshSecret, now),
+        ...buildGrantTerms(ctx, client, presented.dpopJkt, refreshSecret, now),
         appType: client.appType,
         apis,
         reading: selectClaimsReading(client, contents.claims !== null),

@@ -1,9 +1,10 @@
-import { isPublicClient } from '../../clients/auth-methods.ts'
 import type { Ctx } from '../../context/context.ts'
 import { UserLocked } from '../../core/errors.ts'
 import { OAuthError } from '../../core/oauth-error.ts'
 import { addSeconds } from '../../core/time.ts'
+import { isPublicClient } from '../../model/public-clients.ts'
 import { startSession } from '../../sessions/sessions.ts'
+import type { NewGrant } from './new-grant.sql.ts'
 
 /** As long as an unused browser session; the client can extend it. */
 const CLIENT_SESSION_SECONDS = 12 * 3600
@@ -16,7 +17,12 @@ const CLIENT_SESSION_SECONDS = 12 * 3600
 export async function startClientSession(
   ctx: Ctx,
   client: { id: string; appType: string },
-  grant: { grantId: string; userId: string; sessionId: string },
+  {
+    organization,
+    authenticatedAt,
+    amr,
+    ...grant
+  }: Pick<NewGrant, 'grantId' | 'userId' | 'sessionId' | 'organization' | 'authenticatedAt' | 'amr'>,
 ): Promise<string> {
   const now = new Date()
   try {
@@ -29,6 +35,7 @@ export async function startClientSession(
         clientId: client.id,
         parentId: grant.sessionId,
         grantId: grant.grantId,
+        organization: organization && { id: organization.id, authenticatedAt, amr },
         expiresAt: addSeconds(now, CLIENT_SESSION_SECONDS),
         refreshable: true,
         proof: null,

@@ -87,7 +87,7 @@ const SELECT_GRANTED_USER = statement({
   JOIN "Client" c ON c."tenantId" = :tenant AND c."id" = g."clientId"
   LEFT JOIN ${findByKey('Session', { id: ':sessionId' })} s ON s."userId" = u."id"
   WHERE u."tenantId" = :tenant AND u."id" = :userId AND ${ACTIVE_BASIS_CONDITION}
-    AND ${buildMemberCondition(':organizationId')}`
+    AND ${buildMemberCondition(':organizationId', { deviceIp: 'NULL' })}`
 
 /** The user as claims and mappings read the user, in one JSON object. */
 export type ClaimsUserJson = Omit<MappedUser, 'updatedAt'> & { updatedAt: string }
@@ -169,5 +169,5 @@ export const findMappedMembers = async (
 /** The user of a token while the token's grant and session are active; null otherwise. One statement. */
 export const selectGrantedUser = (
   db: Db,
-  { organizationId = null, ...basis }: TokenBasis,
-): Promise<GrantedUser | null> => db.one(SELECT_GRANTED_USER, { ...basis, organizationId })
+  { userId, grantId, sessionId, organizationId = null }: TokenBasis,
+): Promise<GrantedUser | null> => db.one(SELECT_GRANTED_USER, { userId, grantId, sessionId, organizationId })

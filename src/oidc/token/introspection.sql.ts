@@ -34,7 +34,7 @@ const SELECT_ACTIVE_GRANT = statement({
   WHERE g."tenantId" = :tenant AND g."id" = :grantId AND g."generation" = :generation
     AND g."secretHash" = :secretHash AND ${checkFoundRow('g."clientId" = :clientId')} AND g."revokedAt" IS NULL
     AND g."idleExpiresAt" > :now AND g."expiresAt" > :now AND NOT u."locked"
-    AND ${buildMemberCondition('g."organizationId"')}`
+    AND ${buildMemberCondition('g."organizationId"', { deviceIp: 'NULL' })}`
 
 /**
  * The grant of the client's current refresh token; null when the token is another client's, or revoked,

@@ -5,7 +5,6 @@ import { type CachedClient, findClient } from '../../access/client-cache.ts'
 import { findDeclaredApis } from '../../access/declared-resources.ts'
 import { selectClientAccess, selectUserAccess } from '../../access/effective-access.sql.ts'
 import { selectActiveUsers } from '../../access/token-status.sql.ts'
-import { isPublicClient } from '../../clients/auth-methods.ts'
 import { consumeLimit } from '../../coordination/rate-limits.ts'
 import { sha256 } from '../../core/crypto.ts'
 import { issuerOf } from '../../core/issuer.ts'
@@ -16,6 +15,7 @@ import { toEpochSeconds } from '../../core/time.ts'
 import { Handle } from '../../database/handle.ts'
 import { verifyAccessToken } from '../../keys/keys.ts'
 import { getTextClaim } from '../../keys/token-claims.ts'
+import { isPublicClient } from '../../model/public-clients.ts'
 import { selectGrantableScopes, toScopeMember } from '../model/scopes.ts'
 import { requireParameter, type TokenRequest } from '../model/token-request.ts'
 import { buildAuthorizationClaims, selectTokenApi } from './authorization-claims.ts'
@@ -51,7 +51,7 @@ export async function introspectToken(request: TokenRequest): Promise<Introspect
   const refreshToken = parseRefreshToken(tenant.tokenKey, text)
   return refreshToken
     ? introspectRefreshToken(ctx.tenant, client, refreshToken)
-    : introspectAccessToken(ctx.tenant, client, text)
+    : introspectAccessToken(ctx.tenant, client, text, form.ip)
 }
 
 /**
@@ -120,19 +120,21 @@ async function findValidPayload(tenant: string, text: string): Promise<Readonly<
 
 /**
  * Its client may introspect an access token, and so may the clients that serve one of its audiences; they see
- * their own audiences only.
+ * their own audiences only. A token for an organization with networks is active for a caller of the API in one of them, if
+ * the address of the caller, `ip`, is given.
  */
 async function introspectAccessToken(
   tenant: string,
   caller: CachedClient,
   text: string,
+  ip: string | undefined,
 ): Promise<Introspection> {
   const payload = await findValidPayload(tenant, text)
   if (!payload) return INACTIVE
   const isOwn = payload.client_id === caller.id
   const audience = [payload.aud ?? []].flat().filter((aud) => isOwn || caller.resources.includes(aud))
   if (!isOwn && audience.length === 0) return INACTIVE
-  const scopes = await findEffectiveScopes(tenant, payload)
+  const scopes = await findEffectiveScopes(tenant, payload, ip)
   if (!scopes) return INACTIVE
   const { iss, sub, client_id, iat, exp, jti, cnf, auth_time, acr, amr, sid, org_id, org_slug } = payload
   return {
@@ -169,7 +171,11 @@ async function readAuthorization(
  * The scopes of a token that its client and the roles of its user permit now; null when the token is
  * inactive.
  */
-async function findEffectiveScopes(tenant: string, payload: Readonly<JWTPayload>): Promise<string[] | null> {
+async function findEffectiveScopes(
+  tenant: string,
+  payload: Readonly<JWTPayload>,
+  ip: string | undefined,
+): Promise<string[] | null> {
   const client = await findClient(tenant, getTextClaim(payload, 'client_id') ?? '')
   // A token from before the client had to use DPoP.
   if (!client || (client.dpopBoundAccessTokens && !payload.cnf)) return null
@@ -180,6 +186,7 @@ async function findEffectiveScopes(tenant: string, payload: Readonly<JWTPayload>
     grantId: getTextClaim(payload, 'gid'),
     sessionId: getTextClaim(payload, 'sid'),
     organizationId: getTextClaim(payload, 'org_id'),
+    deviceIp: normalizeIp(ip ?? ''),
   }
   const [user] = await selectActiveUsers(new Handle({ tenant }), [basis])
   return user ? selectGrantableScopes(scopes, client, user.roles) : null

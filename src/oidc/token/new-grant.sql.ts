@@ -1,13 +1,17 @@
 import { buildUserAccessSql, type EffectiveAccess } from '../../access/effective-access.sql.ts'
+import { buildUnmetRuleSql } from '../../access/organization-policy.sql.ts'
 import { buildInsertSessionClientsSql } from '../../access/revocation/session-clients.sql.ts'
 import { type RowOf, typed } from '../../database/statement.ts'
 import { toGrantEventColumns } from '../../events/event-columns.sql.ts'
 import { buildInsertEventsSql } from '../../events/log.sql.ts'
+import type { PolicyRule } from '../../model/organization-policy.ts'
 import type { ClaimsRequest } from '../model/claims-request.ts'
 import type { ClaimsUserJson } from './granted-user.sql.ts'
 
 /** The values of a new grant that do not come from the code. */
 export type GrantTerms = {
+  /** The address of the caller, if it is the device of the user. */
+  deviceIp: string | null
   /** Thumbprint of the DPoP key that its refresh tokens are bound to. */
   grantDpopJkt: string | null
   /** SHA-256 of the secret of the refresh tokens, for grants with offline_access. */
@@ -20,15 +24,27 @@ export type GrantTerms = {
 }
 
 /** The organization that tokens are for. */
-export type TokenOrganization = { id: string; slug: string }
+export type TokenOrganization = {
+  id: string
+  slug: string
+  sessionLifetimeSeconds: number | null
+  /** What it demands and the sign-in does not satisfy. */
+  unmet?: PolicyRule | null
+}
 
 /**
  * The organization of a user as a `TokenOrganization`, by its id or, if `slug` is given, by that; null unless the user is a
- * member. Without an `id`, nothing is read.
+ * member. Without an `id`, nothing is read. `signIn` has the columns of the sign-in of the tokens.
  */
-export const buildTokenOrganizationSql = (user: string, id: string, slug = 'NULL') =>
+export const buildTokenOrganizationSql = (
+  user: string,
+  id: string,
+  signIn: { authenticatedAt: string; amr: string },
+  slug = 'NULL',
+) =>
   `CASE WHEN ${id} IS NOT NULL THEN (
-    SELECT jsonb_build_object('id', o."id", 'slug', o."slug") FROM "Membership" m
+    SELECT jsonb_build_object('id', o."id", 'slug', o."slug", 'sessionLifetimeSeconds', o."sessionLifetimeSeconds",
+      'unmet', ${buildUnmetRuleSql({ ...signIn, deviceIp: ':deviceIp' })}) FROM "Membership" m
     JOIN "Organization" o ON o."tenantId" = :tenant AND o."id" = m."organizationId"
     WHERE m."tenantId" = :tenant AND m."userId" = ${user} AND (o."id" = ${id} OR o."slug" = ${slug}) LIMIT 1
   ) END`
@@ -75,6 +91,7 @@ export const NEW_GRANT_PARAMETERS = {
   expiresAt: 'timestamptz',
   onlineExpiresAt: 'timestamptz',
   grantDpopJkt: 'text?',
+  deviceIp: 'text?',
   events: 'jsonb',
 } as const
 

@@ -57,6 +57,12 @@ type TokenContents = {
 export const computeLifetime = (client: CachedClient, apis: readonly DeclaredApi[]): number =>
   Math.min(getTokenLifetime(client), ...apis.map((api) => api.tokenExpiryTime ?? Number.POSITIVE_INFINITY))
 
+/** The seconds until the sign-in is too old for the organization of the tokens. */
+function computeRemainingSeconds({ organization, authenticatedAt }: UserGrant): number {
+  const lifetime = organization?.sessionLifetimeSeconds ?? Number.POSITIVE_INFINITY
+  return Math.max(1, Math.ceil(lifetime - (Date.now() - authenticatedAt.getTime()) / 1000))
+}
+
 /**
  * The contents of the tokens of a user's grant, before they are signed. No statement for audiences of this deployment, or of
  * a tenant whose APIs are cached.
@@ -86,7 +92,7 @@ export async function buildTokenContents(
       audience,
       claims: { ...forAccessToken?.claims, ...organization, ...authorization.claims },
       dpopJkt,
-      lifetimeSeconds: computeLifetime(client, apis),
+      lifetimeSeconds: Math.min(computeLifetime(client, apis), computeRemainingSeconds(grant)),
       grantId: grant.grantId,
       sessionId: grant.sessionId,
       authenticatedAt: grant.authenticatedAt,

@@ -18,6 +18,7 @@ const request = (more: Partial<StepRequest> = {}): StepRequest => ({
   secondFactor: { isUsable: true, isRequired: false },
   hasFirstProof: false,
   hasAccounts: false,
+  hasPermittedMethod: true,
   isAnother: false,
   ...more,
 })

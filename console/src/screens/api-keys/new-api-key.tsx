@@ -3,7 +3,7 @@ import { graphql } from 'react-relay/hooks'
 import type { newApiKeyMutation } from '../../generated/newApiKeyMutation.graphql.ts'
 import { CopiedText } from '../../parts/copied-text.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
-import { CheckField, Field, ProblemText, readText } from '../../parts/form.tsx'
+import { CheckField, Field, ProblemText, readLines, readText } from '../../parts/form.tsx'
 import { useProblemMutation } from '../../parts/mutation.ts'
 import { type Scope, ViewerScopes } from '../../shell/viewer-scopes.ts'
 import { t } from '../../words/words.ts'
@@ -22,11 +22,6 @@ export const ShownKey = ({ text, onStored }: { text: string; onStored: () => voi
     </div>
   </div>
 )
-
-const readLines = (form: FormData, name: string): string[] =>
-  readText(form, name)
-    .split(/[\s,]+/)
-    .filter(Boolean)
 
 /** Creates an API key of a user, of an organization, or of the tenant, with scopes that the viewer has. */
 export function NewApiKeyDialog({

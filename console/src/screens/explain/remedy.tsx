@@ -54,6 +54,7 @@ export function Remedy(given: Given) {
 /** What only the application can do. */
 function describeRemedy({ action, parameter, value }: Given['remedy']): ReactNode {
   if (action === 'CHOOSE_CLIENT') return t('Choose an application at which people sign in.')
+  if (action === 'CHANGE_ORGANIZATION') return t('The organization has to change its rules.')
   if (action === 'PUSH_REQUEST') return t('The application has to push its request.')
   if (!parameter) return t('The application has to correct its request.')
   const name = { parameter: <code key="parameter">{value ? `${parameter}=${value}` : parameter}</code> }

@@ -14,6 +14,7 @@ import { t } from '../../words/words.ts'
 import { ManagedInvitations } from './managed-invitations.tsx'
 import { ManagedKeys } from './managed-keys.tsx'
 import { ManagedMembers } from './managed-members.tsx'
+import { OrganizationPolicy } from './organization-policy.tsx'
 
 /** The organization of its administrator: members, invitations, API keys, and what happened. */
 export function ManagedOrganizationScreen({ organizationId }: { organizationId: string }) {
@@ -36,6 +37,7 @@ export function ManagedOrganizationScreen({ organizationId }: { organizationId: 
             }
           }
           ...managedMembers_organization
+          ...organizationPolicy_organization
         }
         invitations(filter: { organizationId: $organizationId }, last: 50) {
           nodes {
@@ -73,6 +75,7 @@ export function ManagedOrganizationScreen({ organizationId }: { organizationId: 
       <div className="columns">
         <div>
           <Details key={organization.name} organization={organization} onChange={refresh} />
+          <OrganizationPolicy organization={organization} mayWrite onChange={refresh} />
           <section className="card">
             <h2>{t('What happened')}</h2>
             <ul className="sessions">

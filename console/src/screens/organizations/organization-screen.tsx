@@ -18,6 +18,7 @@ import { OrganizationApiKeys } from './organization-api-keys.tsx'
 import { OrganizationDomains } from './organization-domains.tsx'
 import { OrganizationGroups } from './organization-groups.tsx'
 import { OrganizationMembers } from './organization-members.tsx'
+import { OrganizationPolicy } from './organization-policy.tsx'
 
 const route = getRouteApi('/organizations/$organizationId')
 
@@ -42,6 +43,7 @@ export function OrganizationScreen() {
           createdAt
           ...organizationMembers_organization
           ...organizationDomains_organization
+          ...organizationPolicy_organization
         }
         ...organizationGroups_query @arguments(organizationId: $organizationId)
         ...organizationApiKeys_query @arguments(organizationId: $organizationId)
@@ -141,6 +143,7 @@ export function OrganizationScreen() {
           <OrganizationMembers organization={organization} mayWrite={mayWrite} onChange={refresh} />
           <OrganizationGroups organizationId={organizationId} query={data} onChange={refresh} />
           <OrganizationDomains organization={organization} mayWrite={mayWrite} onChange={refresh} />
+          <OrganizationPolicy organization={organization} mayWrite={mayWrite} onChange={refresh} />
           {recent && (
             <section className="card">
               <h2>{t('What happened')}</h2>

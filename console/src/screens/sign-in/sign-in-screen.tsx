@@ -10,15 +10,11 @@ import {
   TextSetting,
 } from '../../parts/setting-fields.tsx'
 import { SettingsForm, useSettings } from '../../parts/settings-form.tsx'
+import { SIGN_IN_METHODS } from '../../parts/sign-in-methods.ts'
 import { language, t } from '../../words/words.ts'
 import { describeSignIn } from './describe-sign-in.ts'
 import { SignUpFields } from './sign-up-fields.tsx'
 
-const METHODS = {
-  PASSCODE: t('Code by e-mail or text message'),
-  PASSKEY: t('Passkey'),
-  PROVIDER: t('Identity provider'),
-}
 const CHANNELS = { EMAIL: t('E-mail'), SMS: t('Text message') }
 const SIGN_UP = {
   OFF: t('Created by administrators'),
@@ -65,7 +61,7 @@ function Sections() {
           <h2>{t('Methods')}</h2>
           <SelectionSetting
             name="signInMethods"
-            options={METHODS}
+            options={SIGN_IN_METHODS}
             isOrdered
             hint={t('The page offers them in this order.')}
           />

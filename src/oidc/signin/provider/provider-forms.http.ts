@@ -71,7 +71,7 @@ function selectWishes({ interaction, authorization }: SignInStep, row: TrustPoli
   const { request, progress } = interaction
   const isFresh =
     request.prompt.includes('login') ||
-    selectMaxAge(request, authorization.client) !== null ||
+    selectMaxAge(request, authorization) !== null ||
     progress.sessionId !== undefined
   const requested = request.claims?.id_token.acr ?? null
   return {

@@ -3,6 +3,7 @@ import { listProofs } from '../../../sessions/proofs.ts'
 import { isNamed } from '../../authorize/account-choice.ts'
 import { satisfiesAcrRequest } from '../../model/acr.ts'
 import { listAcceptableAuthentications } from '../../model/authentication.ts'
+import { selectCountingProofs } from '../../model/organization-demands.ts'
 import type { SignInStep } from './sign-in-step.ts'
 
 /** Why a signed-in user signs in again: the sign-in is too weak or too long ago, for a client or an account page. */
@@ -14,7 +15,7 @@ export type ConfirmationReason = 'stronger' | 'recent' | 'account'
  */
 export function selectConfirmation({
   interaction: { request, progress },
-  authorization: { signInState: state, next, secondFactor },
+  authorization: { signInState: state, next, secondFactor, organization },
 }: SignInStep): ConfirmationReason | null {
   if (state === null || next.step !== 'login' || progress.isAnother || progress.sessionId === state.id)
     return null
@@ -22,7 +23,10 @@ export function selectConfirmation({
   const { claims } = request
   const acr = claims?.id_token.acr ?? null
   const demand = { claims, isTwoFactor: secondFactor.isRequired }
-  const accepted = listAcceptableAuthentications(listProofs(state), demand)
+  const accepted = listAcceptableAuthentications(
+    selectCountingProofs(organization, listProofs(state)),
+    demand,
+  )
   const isStrong = acr === null || accepted.some((one) => satisfiesAcrRequest(acr, one.acr))
   if (accepted.length === 0 || !isStrong) return 'stronger'
   return request.responseMode === 'account' ? 'account' : 'recent'
@@ -32,15 +36,16 @@ export function selectConfirmation({
 export type FactorAddition = 'factor' | 'passkey'
 
 /**
- * What the user has to add before a sign-in satisfies the voluntary request of an `acr`; null when the user has it. Only a
+ * What the user has to add before a sign-in satisfies an organization, or the voluntary request of an `acr`; null when the user has it. Only a
  * browser knows whether the user has a passkey. Pure.
  */
 export function selectAddition({
   call: { tenant },
   interaction: { request },
-  authorization: { signInState: state, secondFactor },
+  authorization: { signInState: state, secondFactor, organization },
 }: SignInStep): FactorAddition | null {
   const acr = request.claims?.id_token.acr ?? null
+  if (organization?.signInMethods.join() === 'passkey') return 'passkey'
   if (acr === null || acr.essential) return null
   if (secondFactor.isUsable && satisfiesAcrRequest(acr, ACR_MFA))
     return state?.hasSecondFactor ? null : 'factor'
