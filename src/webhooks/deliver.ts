@@ -15,7 +15,7 @@ import {
 import { signMessage, unsealWebhookHeaders } from './webhook-secrets.ts'
 
 /** A receiver gets messages about many subjects at a time; one that hangs is tried with one message only. */
-const LIMITS: OutboxLimits = { total: 64, perRecipient: 16, perTenant: 32 }
+const LIMITS: OutboxLimits = { total: 64, perRecipient: 16 }
 /** A receiver that answers again gets its messages within this time. */
 const MAX_PAUSE_SECONDS = 600
 /** Bytes of an answer that are kept. */

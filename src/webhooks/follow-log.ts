@@ -9,11 +9,11 @@ import { system } from '../database/system.ts'
 import { toEventBody } from '../events/event-body.ts'
 import { createEventMatcher, getSubjectIds } from '../events/list.ts'
 import { type LogEvent, readEvents, readHead } from '../events/log.ts'
+import type { EventType } from '../events/types.ts'
 import { comparePositions, decodePosition, encodePosition, type Position } from '../model/event-position.ts'
 import {
   advanceWebhook,
   type Follower,
-  MAX_WAITING,
   type NewMessage,
   selectFollowers,
   selectWebhookTenants,
@@ -28,6 +28,9 @@ const SOON_MS = 100
 
 /** Who creates a webhook may read events. */
 const READER = { scopes: new Set<Scope>(['events:read']) }
+
+/** A message about these would cause them again, without end. */
+const ECHOES: readonly string[] = ['webhook.failing', 'webhook.recovered'] satisfies EventType[]
 
 /** The message about an event, as JSON (Standard Webhooks: `type`, `timestamp`, `data`). */
 export function createBody(event: LogEvent, payload: string): string {
@@ -78,8 +81,8 @@ async function advance(
   follower: Follower,
   { trimmedTo, readAfter }: Reading,
 ): Promise<'now' | 'soon' | 'idle'> {
-  const { id, types, organizationId, payload, position, isFailing, waiting } = follower
-  const room = Math.min(MAX_WAITING - waiting, BATCH)
+  const { id, types, organizationId, payload, position, isFailing } = follower
+  const room = Math.min(follower.room, BATCH)
   if (room <= 0) return isFailing ? 'idle' : 'soon'
   if (trimmedTo && comparePositions(decodePosition(position), trimmedTo) < 0) {
     const to = encodePosition(trimmedTo)
@@ -91,7 +94,9 @@ async function advance(
   const last = events.at(-1)
   if (!last) return hidden ? 'soon' : 'idle'
   const matches = createEventMatcher({ types: types.length > 0 ? types : null, organizationId })
-  const messages = events.filter(matches).map((event) => createMessage(event, payload))
+  const messages = events
+    .filter((event) => !ECHOES.includes(event.type) && matches(event))
+    .map((event) => createMessage(event, payload))
   await advanceWebhook(db, { id, from: position, to: last.position, messages })
   return events.length === room || read.length === BATCH ? 'now' : hidden ? 'soon' : 'idle'
 }

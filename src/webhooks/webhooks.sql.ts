@@ -35,8 +35,13 @@ const SELECT_TENANTS = statement({ returns: { tenantId: 'text' } })`
 export const selectWebhookTenants = async (system: Db): Promise<string[]> =>
   (await system.many(SELECT_TENANTS)).map(({ tenantId }) => tenantId)
 
-/** Messages of a webhook that wait. Further events stay in the log until there is room. */
-export const MAX_WAITING = 1000
+/**
+ * Messages that wait, of a webhook and of a tenant, whose webhooks share them: each claim reads them. Further events stay
+ * in the log until there is room.
+ */
+const MAX_WAITING = { webhook: 1000, tenant: 4000 }
+/** Those of a webhook of a tenant that has very many. */
+const MIN_WAITING = 20
 
 const SELECT_FOLLOWERS = statement({
   returns: {
@@ -46,18 +51,19 @@ const SELECT_FOLLOWERS = statement({
     payload: 'text',
     position: 'text',
     isFailing: 'boolean',
-    waiting: 'int',
+    room: 'int',
   },
 })`
-  SELECT w."id", w."organizationId", w."types", w."payload", w."position", w."failingSince" IS NOT NULL AS "isFailing", (
-    SELECT count(*)::int FROM (
-      SELECT FROM "WebhookDelivery" d WHERE d."tenantId" = w."tenantId" AND d."webhookId" = w."id" AND d."finishedAt" IS NULL
-      LIMIT ${MAX_WAITING}
-    ) waiting
-  ) AS "waiting"
+  SELECT w."id", w."organizationId", w."types", w."payload", w."position", w."failingSince" IS NOT NULL AS "isFailing",
+    LEAST(${MAX_WAITING.webhook}, GREATEST(${MIN_WAITING}, ${MAX_WAITING.tenant} / (SELECT count(*) FROM "Webhook" c WHERE c."tenantId" = :tenant)))::int - (
+      SELECT count(*)::int FROM (
+        SELECT FROM "WebhookDelivery" d WHERE d."tenantId" = w."tenantId" AND d."webhookId" = w."id" AND d."finishedAt" IS NULL
+        LIMIT ${MAX_WAITING.webhook}
+      ) waiting
+    ) AS "room"
   FROM "Webhook" w WHERE w."tenantId" = :tenant AND w."enabled"`
 
-/** A webhook that follows the log, and how many of its messages wait. */
+/** A webhook that follows the log, and how many of its messages there is room for. */
 export type Follower = RowOf<typeof SELECT_FOLLOWERS>
 
 export const selectFollowers = (db: Db): Promise<Follower[]> => db.many(SELECT_FOLLOWERS)

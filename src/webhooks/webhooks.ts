@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { requireScope } from '../access/require-scope.ts'
 import type { Ctx } from '../context/context.ts'
 import { newId, readIdPrefix } from '../core/crypto.ts'
-import { Conflict, NotFound } from '../core/errors.ts'
+import { Conflict, InvalidInput, NotFound } from '../core/errors.ts'
 import { addSeconds } from '../core/time.ts'
 import type { Db, Tx } from '../database/handle.ts'
 import { announceInsertion } from '../database/insertions.ts'
@@ -138,13 +138,28 @@ const updateRow = (
     omit: HIDDEN_COLUMNS,
   })
 
+/** Requires headers with another URL: those that are stored would show the secrets of one receiver to another. Throws InvalidInput. */
+function requireHeadersOfReceiver(
+  current: LockedWebhook,
+  { url, headers }: { url?: string | undefined; headers?: object | null | undefined },
+): void {
+  if (url === undefined || url === current.url || current.headers === null || headers !== undefined) return
+  throw new InvalidInput([
+    {
+      field: 'headers',
+      description: 'is required with another URL, whose receiver would get the stored ones',
+    },
+  ])
+}
+
 /**
  * Changes a webhook: omitted fields are unchanged. One that is enabled again sends what happened meanwhile. Throws
- * InvalidInput, Forbidden without events:read, and NotFound.
+ * InvalidInput, also for another URL without the headers, Forbidden without events:read, and NotFound.
  */
 export async function updateWebhook(ctx: Ctx, id: string, input: unknown): Promise<Webhook> {
   const { headers, ...patch } = parseInput(WebhookPatch, input)
   return changeWebhook(ctx, id, async (tx, current) => {
+    requireHeadersOfReceiver(current, { url: patch.url, headers })
     const changedFields: string[] = WEBHOOK_FIELD_NAMES.filter(
       (name) => patch[name] !== undefined && !isDeepStrictEqual(patch[name], current[name]),
     )

@@ -36,11 +36,13 @@ export type ClaimedMessage = RowOf<{ returns: typeof MESSAGE_RETURNS }>
 
 /** The messages that a process claims. */
 export type OutboxClaim = {
-  /** Maximum number of messages: in total, per recipient and per tenant. */
-  limit: number
+  /** Maximum number of messages with those that the process sends already: in total, and per recipient. */
+  total: number
   perRecipient: number
-  perTenant: number
-  /** Recipients and tenants to leave out. */
+  /** The recipients and the tenants of the messages that the process sends already, one entry for each. */
+  recipients: string[]
+  tenants: string[]
+  /** Recipients and tenants to leave out, because they have all that they may. */
   exceptRecipients: string[]
   exceptTenants: string[]
   /** How long no other process claims the messages. */
@@ -55,14 +57,15 @@ export function declareClaim<const Payload extends Shape>({
   payload,
   source,
 }: Omit<OutboxTable<Payload>, 'buildEventsSql'>) {
-  // Takes the oldest due messages, limited per recipient and per tenant, so that thousands for one recipient leave
-  // room for others. SKIP LOCKED passes over rows that another process is claiming; the second condition on
+  // Takes the oldest due messages, limited per recipient and to half of what other tenants leave, so that thousands for one
+  // recipient leave room for others. SKIP LOCKED passes over rows that another process is claiming; the second condition on
   // nextAt excludes those that it has just claimed.
   const claimMessages = statement({
     takes: {
-      limit: 'int',
+      total: 'int',
       perRecipient: 'int',
-      perTenant: 'int',
+      recipients: 'text[]',
+      tenants: 'text[]',
       exceptRecipients: 'text[]',
       exceptTenants: 'text[]',
       leaseSeconds: 'float8',
@@ -76,11 +79,13 @@ export function declareClaim<const Payload extends Shape>({
   ), recipient_ranked AS (
     SELECT o.*, row_number() OVER (PARTITION BY o."tenantId", o."${recipient}" ORDER BY o."nextAt") AS "recipientRank" FROM oldest o
   ), ranked AS (
-    SELECT p.*, row_number() OVER (PARTITION BY p."tenantId" ORDER BY p."nextAt") AS "rank" FROM recipient_ranked p WHERE p."recipientRank" <= :perRecipient
+    SELECT p.*, row_number() OVER (PARTITION BY p."tenantId" ORDER BY p."nextAt") AS "rank",
+      cardinality(array_positions(:tenants, p."tenantId")) AS "own"
+    FROM recipient_ranked p WHERE p."recipientRank" + cardinality(array_positions(:recipients, p."${recipient}")) <= :perRecipient
   ), picked AS (
     SELECT d."tenantId", d."id" FROM "${name}" d
-    JOIN ranked k ON k."tenantId" = d."tenantId" AND k."id" = d."id" AND k."rank" <= :perTenant
-    WHERE d."nextAt" <= now() ORDER BY d."nextAt" LIMIT :limit FOR UPDATE OF d SKIP LOCKED
+    JOIN ranked k ON k."tenantId" = d."tenantId" AND k."id" = d."id" AND 2 * (k."rank" + k."own") <= :total - (cardinality(:tenants) - k."own")
+    WHERE d."nextAt" <= now() ORDER BY d."nextAt" LIMIT :total - cardinality(:tenants) FOR UPDATE OF d SKIP LOCKED
   )
   UPDATE "${name}" d SET "nextAt" = now() + make_interval(secs => :leaseSeconds), "attempts" = d."attempts" + 1
   FROM picked p, ${source.table} r

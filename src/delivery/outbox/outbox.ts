@@ -30,11 +30,11 @@ export type Outbox<Message extends ClaimedMessage, Answer> = {
 }
 
 /**
- * Concurrent attempts of one process: in total, per recipient and per tenant. Slow recipients delay only
- * themselves, and no other tenant.
+ * Concurrent attempts of one process: in total, and per recipient. A tenant may have half of what the others leave, so that
+ * slow recipients delay no other tenant.
  */
-export type OutboxLimits = { total: number; perRecipient: number; perTenant: number }
-const LIMITS: OutboxLimits = { total: 32, perRecipient: 4, perTenant: 16 }
+export type OutboxLimits = { total: number; perRecipient: number }
+const LIMITS: OutboxLimits = { total: 32, perRecipient: 4 }
 /** An attempt takes at most ten seconds. A process that has not finished by then is considered dead. */
 const LEASE_SECONDS = 20
 /** How often messages that other processes inserted, and postponed ones, are looked for. */
@@ -99,21 +99,23 @@ export function startOutbox<Message extends ClaimedMessage, Answer>(
     running.set(attempt, message)
   }
 
-  /** Ids of the recipients or tenants that have reached the limit. */
-  const listBusy = (member: 'recipientId' | 'tenantId', limit: number): string[] => {
-    const ids = [...running.values()].map((message) => message[member])
-    return [...new Set(ids)].filter((id) => ids.filter((each) => each === id).length >= limit)
-  }
+  /** Ids of the recipients or tenants whose `own` messages reach the limit. */
+  const listBusy = (ids: string[], isBusy: (own: number) => boolean): string[] =>
+    [...new Set(ids)].filter((id) => isBusy(ids.filter((each) => each === id).length))
 
   const claimBatch = async (): Promise<void> => {
     let found = true
     while (found && !stopped && running.size < limits.total) {
+      const { total, perRecipient } = limits
+      const recipients = [...running.values()].map(({ recipientId }) => recipientId)
+      const tenants = [...running.values()].map(({ tenantId }) => tenantId)
       const messages = await outbox.store.claim(system, {
-        limit: limits.total - running.size,
-        perRecipient: limits.perRecipient,
-        perTenant: limits.perTenant,
-        exceptRecipients: listBusy('recipientId', limits.perRecipient),
-        exceptTenants: listBusy('tenantId', limits.perTenant),
+        total,
+        perRecipient,
+        recipients,
+        tenants,
+        exceptRecipients: listBusy(recipients, (own) => own >= perRecipient),
+        exceptTenants: listBusy(tenants, (own) => 2 * (own + 1) > total - (running.size - own)),
         leaseSeconds: LEASE_SECONDS,
       })
       messages.forEach(startAttempt)
