@@ -58,17 +58,17 @@ export const PERMISSION_EVENTS = {
   ]),
   'group.app_roles_changed': event(
     'The roles at APIs that a group gives changed. `added` and `removed` have their names, separated by spaces.',
-    ['groupId', 'appRoleIds?'],
+    ['groupId', 'organizationId?', 'appRoleIds?'],
     z.strictObject({ added: z.string(), removed: z.string() }),
   ),
   'group.members_added': event(
     'So many `users` were added to a group; a subject for each of the first hundred.',
-    ['groupId', 'userIds?'],
+    ['groupId', 'organizationId?', 'userIds?'],
     z.strictObject({ users: z.int() }),
   ),
   'group.members_removed': event(
     'So many `users` were removed from a group; a subject for each of the first hundred.',
-    ['groupId', 'userIds?'],
+    ['groupId', 'organizationId?', 'userIds?'],
     z.strictObject({ users: z.int() }),
   ),
   'client.app_roles_changed': event(

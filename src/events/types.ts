@@ -204,14 +204,14 @@ export const EVENTS = {
     ['invitationId', 'organizationId?'],
     z.strictObject({ roles: z.string() }),
   ),
-  'invitation.resent': event('An invitation was sent again.', ['invitationId']),
+  'invitation.resent': event('An invitation was sent again.', ['invitationId', 'organizationId?']),
   'invitation.failed': event(
     'The message of an invitation could not be delivered.',
-    ['invitationId'],
+    ['invitationId', 'organizationId?'],
     z.strictObject({ reason: z.literal('delivery') }),
   ),
-  'invitation.revoked': event('An invitation was revoked.', ['invitationId']),
-  'invitation.accepted': event('An invitation was accepted.', ['userId', 'invitationId']),
+  'invitation.revoked': event('An invitation was revoked.', ['invitationId', 'organizationId?']),
+  'invitation.accepted': event('An invitation was accepted.', ['userId', 'invitationId', 'organizationId?']),
   'idp.created': event('An identity provider was created.', ['idpId']),
   'idp.updated': event('An identity provider changed.', ['idpId']),
   'idp.tested': event(

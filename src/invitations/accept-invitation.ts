@@ -99,7 +99,7 @@ export async function acceptInvitation(
       if (accepted) await enterOrganization(tx, userCtx, accepted, user.id)
       if (!isCreated) await addRoles(tx, userCtx, user.id, roles)
       await recordEvents(tx, userCtx, [
-        createEvent('invitation.accepted', { userId: user.id, invitationId: id }),
+        createEvent('invitation.accepted', { userId: user.id, invitationId: id, organizationId }),
       ])
       const entered = { userId: user.id, clientId }
       if (!isCreated) return { ...entered, signedIn: null }

@@ -4,7 +4,7 @@ import type { Invitation } from '../generated/prisma/client.ts'
 import { addMember, prepareAdministrator, setAdministrator } from '../organizations/memberships.ts'
 import { giveMemberRoles } from '../permissions/role-assignments.ts'
 
-/** Whether an invitation by an administrator of an organization still works: that user is still one. */
+/** Whether an invitation by an administrator of an organization still works: that user is still one, and not locked. */
 export async function isInviterPermitted(
   { prisma, tenant: tenantId }: Db,
   { id, organizationId }: Pick<Invitation, 'id' | 'organizationId'>,
@@ -17,10 +17,8 @@ export async function isInviterPermitted(
   if (!invitation) return true
   const { invitedBy: userId } = invitation
   if (userId === null) return false
-  return (
-    (await prisma.membership.count({ where: { tenantId, organizationId, userId, isAdministrator: true } })) >
-    0
-  )
+  const inviter = { tenantId, organizationId, userId, isAdministrator: true, user: { locked: false } }
+  return (await prisma.membership.count({ where: inviter })) > 0
 }
 
 /**

@@ -52,6 +52,12 @@ const RETRY_SECONDS = 30
 /** Messages of an invitation. */
 const MAX_SENDS = 20
 
+/** The subjects of events of an invitation. */
+const toAbout = ({ id, organizationId }: Pick<InvitationModel, 'id' | 'organizationId'>) => ({
+  invitationId: id,
+  organizationId,
+})
+
 /** Selects an invitation that can be accepted or sent again. */
 const toOpen = ({ tenant }: Ctx, id: string) => ({ tenantId: tenant, id, acceptedAt: null, revoked: false })
 
@@ -194,7 +200,7 @@ export async function createInvitation(ctx: Ctx, input: unknown, now = new Date(
     await ctx.db.transaction(async (tx) => {
       await tx.prisma.invitation.deleteMany({ where: { tenantId: ctx.tenant, id: invitation.id } })
       await recordEvents(tx, ctx, [
-        createEvent('invitation.failed', { invitationId: invitation.id }, { reason: 'delivery' }),
+        createEvent('invitation.failed', toAbout(invitation), { reason: 'delivery' }),
       ])
     })
     throw error
@@ -292,7 +298,7 @@ export async function resendInvitation(
     })
     if (!row) return null
     takeMail(ctx, row.email)
-    await recordEvents(tx, ctx, [createEvent('invitation.resent', { invitationId: id })])
+    await recordEvents(tx, ctx, [createEvent('invitation.resent', toAbout(row))])
     return row
   })
   if (!renewed) {
@@ -303,7 +309,7 @@ export async function resendInvitation(
     await deliverInvitation(ctx, renewed, buildInvitationUri(ctx.tenant, token))
   } catch (error) {
     await recordEvents(ctx.db, ctx, [
-      createEvent('invitation.failed', { invitationId: id }, { reason: 'delivery' }),
+      createEvent('invitation.failed', toAbout(renewed), { reason: 'delivery' }),
     ])
     throw error
   }
@@ -322,7 +328,7 @@ export async function revokeInvitation(ctx: Ctx, id: string): Promise<{ revokedI
       where: toOpen(ctx, id),
       data: { revoked: true, tokenHash: null },
     })
-    if (count > 0) await recordEvents(tx, ctx, [createEvent('invitation.revoked', { invitationId: id })])
+    if (count > 0) await recordEvents(tx, ctx, [createEvent('invitation.revoked', toAbout(former))])
     return count > 0
   })
   if (!isRevoked && (await getInvitation(ctx, id)).status === 'accepted')

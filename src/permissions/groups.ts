@@ -237,7 +237,7 @@ export async function addGroupMembers(ctx: Ctx, groupId: string, input: unknown)
     await recordEvents(tx, ctx, [
       createEvent(
         'group.members_added',
-        { groupId, userIds: ids.slice(0, MAX_SUBJECTS) },
+        { groupId, organizationId: group.organizationId, userIds: ids.slice(0, MAX_SUBJECTS) },
         { users: ids.length },
       ),
     ])
@@ -258,7 +258,11 @@ export async function deleteGroupMembers(ctx: Ctx, groupId: string, input: unkno
       await recordEvents(tx, ctx, [
         createEvent(
           'group.members_removed',
-          { groupId, userIds: present.slice(0, MAX_SUBJECTS).map(({ userId }) => userId) },
+          {
+            groupId,
+            organizationId: group.organizationId,
+            userIds: present.slice(0, MAX_SUBJECTS).map(({ userId }) => userId),
+          },
           { users: count },
         ),
       ])

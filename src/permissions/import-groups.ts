@@ -48,8 +48,8 @@ export async function joinGroups(
   await recordEvents(
     tx,
     ctx,
-    added.map(({ groupId }) =>
-      createEvent('group.members_added', { groupId, userIds: [userId] }, { users: 1 }),
+    added.map(({ groupId, organizationId }) =>
+      createEvent('group.members_added', { groupId, organizationId, userIds: [userId] }, { users: 1 }),
     ),
   )
   return true

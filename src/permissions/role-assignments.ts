@@ -115,7 +115,11 @@ const GROUP: Holder = {
       group && {
         kind: group.organizationId === null ? 'user' : 'member',
         toEvent: ({ appRoleIds, detail }) =>
-          createEvent('group.app_roles_changed', { groupId, appRoleIds }, detail),
+          createEvent(
+            'group.app_roles_changed',
+            { groupId, organizationId: group.organizationId, appRoleIds },
+            detail,
+          ),
       }
     )
   },

@@ -6,7 +6,7 @@ import { createOrganization, deleteOrganization } from '../../src/organizations/
 import { createAppRole } from '../../src/permissions/app-roles.ts'
 import { getMembershipAppRoles } from '../../src/permissions/role-assignments.ts'
 import { updateSettings } from '../../src/tenants/settings.ts'
-import { createUser, lockUser } from '../../src/users/users.ts'
+import { createUser, lockUser, unlockUser } from '../../src/users/users.ts'
 import { ctxFor, newTenant } from '../support/actors.ts'
 import { dbFor } from '../support/database.ts'
 import { test } from '../support/invitations.ts'
@@ -98,7 +98,7 @@ describe('an invitation', () => {
   }) => {
     const { id: organizationId } = await createOrganization(ctx, { name: 'Acme', slug: 'managed' })
     const role = await createAppRole(ctx, { name: 'clerk', assignableTo: ['member'] })
-    const { token, ownMembershipId } = await newAdministrator(tenant, organizationId)
+    const { token, userId, ownMembershipId } = await newAdministrator(tenant, organizationId)
     const ally = email('ally')
     for (const address of [guest, ally]) {
       const body = { email: address, organizationId, appRoleIds: [role.id], isAdministrator: true }
@@ -110,6 +110,9 @@ describe('an invitation', () => {
     const { rows } = await listUserMemberships(ctx, user?.id ?? '', {})
     expect(rows).toMatchObject([{ organizationId, isAdministrator: true }])
     expect(await getMembershipAppRoles(ctx, rows[0]?.id ?? '')).toMatchObject([{ id: role.id }])
+    await lockUser(ctx, userId)
+    expect((await openLink(await linkFor(ally))).html).toContain(GONE)
+    await unlockUser(ctx, userId)
     const other = newBrowser()
     const page = await openLink(await linkFor(ally), other)
     await updateMembership(ctx, ownMembershipId, { isAdministrator: false })

@@ -258,6 +258,7 @@ describe.runIf(hasServices)('an administrator of an organization', () => {
     customer,
     administrator,
     callAbout,
+    rest,
   }) => {
     for (const route of routes.filter(({ operationId }) => PERMITTED.includes(operationId))) {
       const { status, body } = await callAbout(administrator.token, route, customer)
@@ -265,6 +266,17 @@ describe.runIf(hasServices)('an administrator of an organization', () => {
       const isSent = route.operationId === 'resendInvitation' && status === 429
       expect(isSent ? 200 : status, `${route.operationId} ${JSON.stringify(body)}`).toBeLessThan(300)
     }
+    // The log of the organization has what they do to it.
+    const path = `/events?organizationId=${customer.organizationId}&pageSize=1000`
+    const { body: log } = await rest('GET', path, undefined, { token: administrator.token })
+    expect(log.events.map(({ type }: { type: string }) => type)).toEqual(
+      expect.arrayContaining([
+        'group.app_roles_changed',
+        'group.members_added',
+        'group.members_removed',
+        'invitation.revoked',
+      ]),
+    )
     await updateMembership(await ctxFor(own.tenant), administrator.ownMembershipId, {
       isAdministrator: false,
     })
