@@ -21,8 +21,8 @@ const common = {
   testTimeout: 30_000,
   // The first file that needs the built program builds it.
   hookTimeout: 120_000,
-  // A machine under load takes more than the second that is the default.
-  expect: { poll: { timeout: 10_000 } },
+  // A machine under load takes more than the second that is the default. Each look into a browser costs ten milliseconds.
+  expect: { poll: { timeout: 10_000, interval: 100 } },
 } as const
 
 export default defineConfig({

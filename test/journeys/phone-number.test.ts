@@ -74,6 +74,8 @@ describe.skipIf(noBrowser)('the code page', () => {
     expect(await page.getByRole('status').textContent()).toBe('You can request a new code now.')
     expect(await button.isEnabled()).toBe(true)
     await photograph(page, 'phone-code-countdown-ended')
+    // It has the clock of this test.
+    await page.context().close()
   })
 
   test.for<[string, string, string]>([

@@ -52,11 +52,31 @@ export async function prepareConsole({ ctx }: { ctx: Ctx }): Promise<void> {
   await updateSettings(ctx, { offerPasskey: false })
 }
 
+/**
+ * Leads an open console to a path, without another load of its program. The screen between is one without data, whose
+ * heading goes away.
+ */
+export async function openScreen(page: Page, path: string): Promise<void> {
+  const lead = (to: string) =>
+    page.evaluate((url) => history.pushState(null, '', url), page.url().replace(/(\/console).*/, `$1${to}`))
+  const nothing = page.getByRole('heading', { level: 1, name: 'This page does not exist' })
+  await lead('/nothing-is-here')
+  await nothing.waitFor(SHOWN)
+  await lead(path)
+  await nothing.waitFor({ state: 'detached', ...SHOWN })
+  await page.getByRole('heading', { level: 1 }).waitFor(SHOWN)
+}
+
 /** The first column of the list of a screen. */
 export const readRows = (page: Page): Promise<string[]> => page.locator('.rows tbody th').allInnerTexts()
 
 /** Asserts that the screen is accessible and not wider than the window, on a desktop in light and on a phone in dark. */
 export async function assertAccessible(page: Page, name: string): Promise<void> {
+  // With its data.
+  await page
+    .locator('.bone')
+    .first()
+    .waitFor({ state: 'detached', ...SHOWN })
   for (const [colorScheme, size] of [
     ['light', { width: 1280, height: 800 }],
     ['dark', PHONE],

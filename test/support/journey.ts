@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
 import { createPlatformCtx } from '../../src/context/context.ts'
 import { updateSettings } from '../../src/tenants/settings.ts'
-import { DESKTOP, launchBrowser, noBrowser } from './browser.ts'
+import { DESKTOP, launchBrowser, noBrowser, ORIGIN } from './browser.ts'
 import { closers } from './environment.ts'
 import { test as base } from './fixtures.ts'
 import type { Origin } from './protocol.ts'
@@ -27,6 +27,38 @@ function openBrowser(app: Origin): Promise<Browser> {
   return running
 }
 
+/** A browser context, and a page that keeps its process, with what that has compiled. */
+type Lent = { context: BrowserContext; keeper: Page; kind: string }
+
+/** Those that wait for another test, the latest last. */
+const spare: Lent[] = []
+/** Each has a process, or several. */
+const SPARE_LIMIT = 4
+
+async function takeContext(chromium: Browser, options: BrowserContextOptions): Promise<Lent> {
+  const kind = JSON.stringify(options)
+  const index = spare.findLastIndex((lent) => lent.kind === kind)
+  if (index >= 0) return spare.splice(index, 1)[0] as Lent
+  const context = await chromium.newContext({ viewport: DESKTOP, reducedMotion: 'reduce', ...options })
+  context.setDefaultTimeout(10_000)
+  const keeper = await context.newPage()
+  await keeper.goto(`${ORIGIN}/health/live`)
+  return { context, keeper, kind }
+}
+
+/** Makes a context as good as new, unless its test has closed it. */
+async function returnContext(lent: Lent): Promise<void> {
+  const { context, keeper } = lent
+  if (keeper.isClosed()) return
+  for (const page of context.pages()) if (page !== keeper) await page.close()
+  await context.setOffline(false)
+  await context.clearCookies()
+  await context.clearPermissions()
+  await keeper.evaluate(() => localStorage.clear())
+  spare.push(lent)
+  if (spare.length > SPARE_LIMIT) await spare.shift()?.context.close()
+}
+
 /** `test` with Chromium, and with a tenant that has a name and a support URL. */
 export const test = base
   .extend('chromium', { scope: 'worker' }, ({ app }) => openBrowser(app))
@@ -35,16 +67,18 @@ export const test = base
     await updateSettings(createPlatformCtx(tenant), settings)
     return tenant
   })
-  /** Opens a browser context, which closes after the test. */
+  /**
+   * Opens a browser context without animations, as good as new. The next test gets it too: one that changes it for good
+   * closes it.
+   */
   .extend('open', ({ chromium }, { onCleanup }) => {
-    const contexts: BrowserContext[] = []
+    const taken: Lent[] = []
     onCleanup(async () => {
-      for (const context of contexts) await context.close()
+      for (const lent of taken) await returnContext(lent)
     })
     return async (options: BrowserContextOptions = {}): Promise<BrowserContext> => {
-      const context = await chromium.newContext({ viewport: DESKTOP, ...options })
-      context.setDefaultTimeout(10_000)
-      contexts.push(context)
-      return context
+      const lent = await takeContext(chromium, options)
+      taken.push(lent)
+      return lent.context
     }
   })
