@@ -15,7 +15,14 @@ const PAGES = Object.keys(pages) as (keyof typeof pages)[]
 /** Those with long words, from right to left, and without spaces. */
 const LANGUAGES = ['de', 'fr', 'ar', 'ja']
 /** Pages with most kinds of elements. */
-const AXE_PAGES = ['email', 'code', 'consent', 'totp-setup', 'account-sessions', 'invitation'] as const
+const AXE_PAGES = new Set<keyof typeof pages>([
+  'email',
+  'code',
+  'consent',
+  'totp-setup',
+  'account-sessions',
+  'invitation',
+])
 
 let origin: string
 let browser: Browser
@@ -43,25 +50,22 @@ describe.skipIf(noBrowser)('a hosted page in a browser', () => {
     const viewport = { width: 320, height: 640 }
     const context = await browser.newContext({ bypassCSP: true, viewport, reducedMotion: 'reduce' })
     page = await context.newPage()
+    await page.goto(`${origin}/${LANGUAGES[0]}/email`)
     return () => void server.close()
   })
   afterAll(async () => {
     await browser?.close()
   })
 
-  describe.each(LANGUAGES)('in %s', (language) => {
-    test('does not scroll sideways at 320 pixels', async () => {
+  // The document is written anew for each page, which keeps the program of axe.
+  test.each(LANGUAGES)(
+    'does not scroll sideways at 320 pixels, and has no violation that axe finds, in %s',
+    async (language) => {
       for (const name of PAGES) {
-        await page.goto(`${origin}/${language}/${name}`)
+        await page.setContent(await (await fetch(`${origin}/${language}/${name}`)).text())
         expect([name, await page.evaluate(() => document.documentElement.scrollWidth)]).toEqual([name, 320])
+        if (AXE_PAGES.has(name)) expect([name, (await runAxe(page)).violations]).toEqual([name, []])
       }
-    })
-
-    test('has no violation that axe finds', async () => {
-      for (const name of AXE_PAGES) {
-        await page.goto(`${origin}/${language}/${name}`)
-        expect([name, (await runAxe(page)).violations]).toEqual([name, []])
-      }
-    })
-  })
+    },
+  )
 })
