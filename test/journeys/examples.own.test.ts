@@ -1,5 +1,7 @@
+import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { EXAMPLES, FOLDER } from '../../tools/examples/catalog.ts'
@@ -17,7 +19,7 @@ const readPackages = (folder: string): Record<string, string> => {
   return { ...dependencies, ...devDependencies }
 }
 
-describe.skipIf(noBrowser)('the examples', () => {
+describe.skipIf(noBrowser)('the examples and the demo', () => {
   let process: ServerProcess
   let server: DemoServer
   let browser: Browser
@@ -26,14 +28,35 @@ describe.skipIf(noBrowser)('the examples', () => {
     const port = await freePort()
     const origin = `http://localhost:${port}`
     const env = { DATA_DIR, ENCRYPTION_KEY, DATABASE_URL, REDIS_URL, REDIS_PREFIX, PORT: String(port) }
-    process = await startServer({ ...env, DEMO: '1' })
+    process = await startServer({
+      ...env,
+      DEMO: '1',
+      BOOTSTRAP_CLIENT_ID: undefined,
+      BOOTSTRAP_CLIENT_SECRET: undefined,
+    })
     browser = await launchBrowser()
     const { clients } = JSON.parse(readFileSync(join(DATA_DIR, 'demo.json'), 'utf8'))
     server = { origin, issuer: `${origin}/demo`, backend: clients.backend }
   }, 90_000)
   afterAll(async () => {
     await browser?.close()
-    await process?.kill()
+    if (process) expect(await process.stop()).toBe(0)
+  })
+
+  test('complete the journey of `npm run demo` against a running server, whose log contains no token or code', {
+    timeout: 90_000,
+  }, async () => {
+    const { PATH, DATA_DIR } = globalThis.process.env
+    const env = { PATH, DATA_DIR, PORT: new URL(server.origin).port }
+    const { stdout } = await promisify(execFile)('npx', ['tsx', 'tools/demo.ts'], { env })
+    expect(stdout).toContain('amr ["hwk","user","mfa"]')
+    expect(stdout).toContain('acr urn:vestibule:federated')
+    expect(stdout).toContain('All of it worked.')
+    const printed = process
+      .output()
+      .split('\n')
+      .filter((line) => line.startsWith('{'))
+    expect(printed.join('\n')).not.toMatch(/eyJ[\w-]+\.|\b\d{6}\b(?!\d)|grant_[a-z0-9]+\.\d/)
   })
 
   test.concurrent.for(examples)('$id signs in a user', { timeout: 90_000 }, async (example) => {

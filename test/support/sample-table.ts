@@ -19,7 +19,7 @@ export const NOT_RUN: ByFile<string> = {
   'README.md': {
     'npm ci && npm start': SETUP,
     'npm run demo      # the main journey against the running server, step by step':
-      'test/journeys/demo.own.test.ts',
+      'test/journeys/examples.own.test.ts',
     'npm ci && npm test': SETUP,
   },
   'CONTRIBUTING.md': {
