@@ -10,6 +10,7 @@ import { noBrowser, ORIGIN } from '../support/browser.ts'
 import {
   assertAccessible,
   test as base,
+  openScreen,
   prepareConsole,
   readRows,
   SHOWN,
@@ -201,7 +202,6 @@ describe.skipIf(noBrowser)('the applications of the console', () => {
   })
 
   test('names the setting that is not valid, and keeps the others', async ({
-    acme,
     newClient,
     openApplication,
   }) => {
@@ -214,7 +214,7 @@ describe.skipIf(noBrowser)('the applications of the console', () => {
     expect(await rotation.getAttribute('aria-invalid')).toBe('true')
     await page.getByRole('button', { name: 'Discard' }).click()
     const { id } = await newClient()
-    await page.goto(`${ORIGIN}/${acme}/console/applications/${id}?tab=settings`)
+    await openScreen(page, `/applications/${id}?tab=settings`)
     await page.getByLabel('Lifetime of access tokens (seconds)').fill('1')
     await page.getByLabel('Its keys', { exact: true }).fill('{')
     await page.getByRole('button', { name: 'Save 2 changes' }).click()
@@ -377,8 +377,7 @@ describe.skipIf(noBrowser)('the applications of the console', () => {
       one,
       ...['settings', 'secret', 'rejected'].map((tab) => `${one}?tab=${tab}`),
     ]) {
-      await page.goto(`${ORIGIN}/${acme}/console${path}`)
-      await page.getByRole('heading', { level: 1 }).waitFor()
+      await openScreen(page, path)
       if (path === one) await page.locator('.code').first().waitFor()
       if (path.endsWith('settings')) await page.getByLabel('Description').fill('Changed')
       if (path.endsWith('secret')) await page.getByRole('button', { name: 'Rotate the secret' }).click()

@@ -5,7 +5,7 @@ import { registerTrustedDocuments } from '../../src/clients/documents/trusted-do
 import { startBulkJobs } from '../../src/jobs/bulk-jobs.ts'
 import { getUserByEmail } from '../../src/users/users.ts'
 import { noBrowser } from '../support/browser.ts'
-import { assertAccessible, prepareConsole, SHOWN, test } from '../support/console-journey.ts'
+import { assertAccessible, openScreen, prepareConsole, SHOWN, test } from '../support/console-journey.ts'
 import { makeSpa, signInAs } from '../support/people.ts'
 
 test.beforeAll(({ ctx }) => prepareConsole({ ctx }))
@@ -84,7 +84,7 @@ describe.skipIf(noBrowser)('the console', () => {
     const { id } = await getUserByEmail(ctx, 'imported72@example.com')
     await bulkUpdateUsers(ctx, { action: 'lock', userIds: [id] })
     await page.getByRole('heading', { name: 'Lock' }).waitFor()
-    await page.goto(`${page.url().split('/console')[0]}/console/applications/${game.id}?tab=sessions`)
+    await openScreen(page, `/applications/${game.id}?tab=sessions`)
     await page.getByRole('link', { name: 'Player' }).waitFor()
     await page.getByRole('button', { name: 'Revoke all access' }).click()
     await dialog.getByRole('textbox').fill('Game')

@@ -3,8 +3,8 @@ import { getClient } from '../../src/clients/clients.ts'
 import { createPlatformCtx } from '../../src/context/context.ts'
 import { lookup } from '../../src/lookup/lookup.ts'
 import { lockUser } from '../../src/users/users.ts'
-import { noBrowser, ORIGIN } from '../support/browser.ts'
-import { assertAccessible, prepareConsole, SHOWN, test } from '../support/console-journey.ts'
+import { noBrowser } from '../support/browser.ts'
+import { assertAccessible, openScreen, prepareConsole, SHOWN, test } from '../support/console-journey.ts'
 import { authorizePath, REDIRECT_URI } from '../support/protocol.ts'
 
 test.beforeAll(({ ctx }) => prepareConsole({ ctx }))
@@ -86,7 +86,7 @@ describe.skipIf(noBrowser)('the screen that explains a sign-in', () => {
     await expect.poll(() => callbacksOf(spa), SHOWN).toEqual([REDIRECT_URI])
     await assertAccessible(page, '/try')
 
-    await page.goto(`${ORIGIN}/${acme}/console/applications/${web.id}?tab=try`)
+    await openScreen(page, `/applications/${web.id}?tab=try`)
     await page.getByLabel('Secret').fill('wrong')
     await signIn.click()
     await page.getByRole('alert').waitFor(SHOWN)

@@ -5,8 +5,8 @@ import { updateSettings } from '../../src/tenants/settings.ts'
 import { createUser } from '../../src/users/users.ts'
 import { startWebhookDeliveries } from '../../src/webhooks/deliver.ts'
 import { startWebhookFollowing } from '../../src/webhooks/follow-log.ts'
-import { noBrowser, ORIGIN } from '../support/browser.ts'
-import { assertAccessible, prepareConsole, SHOWN, test } from '../support/console-journey.ts'
+import { noBrowser } from '../support/browser.ts'
+import { assertAccessible, openScreen, prepareConsole, SHOWN, test } from '../support/console-journey.ts'
 import { startWebhookReceiver } from '../support/webhook-receiver.ts'
 
 test.beforeAll(async ({ ctx }) => {
@@ -89,7 +89,6 @@ describe.skipIf(noBrowser)('the console', () => {
   })
 
   test('sends a document with the token of the administrator, and keeps what is typed', async ({
-    acme,
     newPerson,
     openConsole,
   }) => {
@@ -162,8 +161,7 @@ describe.skipIf(noBrowser)('the console', () => {
     await expect.poll(() => text.textContent(), SHOWN).toContain('usersScreenQuery')
     expect(errors).toEqual([])
     for (const path of ['/api', '/api?panel=docs&doc=User', '/keys', '/api-keys']) {
-      await page.goto(`${ORIGIN}/${acme}/console${path}`)
-      await page.getByRole('heading', { level: 1 }).waitFor()
+      await openScreen(page, path)
       await assertAccessible(page, path)
     }
   })

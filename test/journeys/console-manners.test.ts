@@ -8,7 +8,14 @@ import { updateSettings } from '../../src/tenants/settings.ts'
 import { lockUser } from '../../src/users/users.ts'
 import { runAxe } from '../support/axe.ts'
 import { noBrowser, ORIGIN } from '../support/browser.ts'
-import { assertAccessible, prepareConsole, readRows, SHOWN, test } from '../support/console-journey.ts'
+import {
+  assertAccessible,
+  openScreen,
+  prepareConsole,
+  readRows,
+  SHOWN,
+  test,
+} from '../support/console-journey.ts'
 
 test.beforeAll(({ ctx }) => prepareConsole({ ctx }))
 
@@ -222,7 +229,7 @@ describe.skipIf(noBrowser)('the console', () => {
       ['+43 660 1234567', 'address=%2B43+660+1234567'],
       ['req-1', 'request=req-1'],
     ] as const) {
-      await page.goto(`${ORIGIN}/${acme}/console/log`)
+      await openScreen(page, '/log')
       await field.fill(text)
       await field.press('Enter')
       await page.waitForURL(`${ORIGIN}/${acme}/console/log?${parameter}`)
@@ -231,12 +238,12 @@ describe.skipIf(noBrowser)('the console', () => {
         await expect.poll(() => shown.allTextContents(), SHOWN).toEqual(['user.created'])
       else await page.getByText('No event has these properties.').waitFor(SHOWN)
     }
-    await page.goto(`${ORIGIN}/${acme}/console/log?actor=Ada`)
+    await openScreen(page, '/log?actor=Ada')
     await page.getByRole('alert').getByText('actorId: is not the id').waitFor(SHOWN)
     await page.getByLabel('By', { exact: true }).fill(person.id)
     await page.keyboard.press('Enter')
     await page.getByText('No event has these properties.').waitFor(SHOWN)
-    await page.goto(`${ORIGIN}/${acme}/console/log?kind=users`)
+    await openScreen(page, '/log?kind=users')
     await page.getByTitle('Live').waitFor(SHOWN)
     await lockUser(ctx, person.id)
     await page.getByText('user.locked').waitFor(SHOWN)

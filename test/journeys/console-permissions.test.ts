@@ -6,10 +6,11 @@ import { createApi, updateApi } from '../../src/permissions/apis.ts'
 import { createAppRole } from '../../src/permissions/app-roles.ts'
 import { addGroupMembers, createGroup } from '../../src/permissions/groups.ts'
 import { setUserAppRoles } from '../../src/permissions/role-assignments.ts'
-import { noBrowser, ORIGIN } from '../support/browser.ts'
+import { noBrowser } from '../support/browser.ts'
 import {
   assertAccessible,
   test as base,
+  openScreen,
   prepareConsole,
   readRows,
   SHOWN,
@@ -136,7 +137,7 @@ describe.skipIf(noBrowser)('the permissions of the console', { timeout: 60_000 }
     await expect.poll(() => readRows(page), SHOWN).toEqual(['Order desk', 'nested:\nNight shift'])
 
     // The permission, with how the person gets it, follows changes of the role.
-    await page.goto(`${ORIGIN}/${acme}/console/users/${person.id}?tab=permissions`)
+    await openScreen(page, `/users/${person.id}?tab=permissions`)
     await page.getByRole('button', { name: 'How the user gets orders:write' }).click()
     await page.getByRole('link', { name: 'by the group Order desk' }).waitFor(SHOWN)
     await page.getByRole('button', { name: 'Change the roles at APIs of Grace Hopper' }).click()
@@ -220,7 +221,7 @@ describe.skipIf(noBrowser)('the permissions of the console', { timeout: 60_000 }
     await assertAccessible(page, '/application-claims')
     await page.setViewportSize({ width: 1280, height: 800 })
 
-    await page.goto(`${ORIGIN}/${acme}/console/applications/${machine.id}?tab=roles`)
+    await openScreen(page, `/applications/${machine.id}?tab=roles`)
     const giveKeeper = async (name: string) => {
       await page.getByRole('button', { name: `Change the roles at APIs of ${name}` }).click()
       await page.getByRole('dialog').getByLabel('keeper').check()
@@ -228,7 +229,7 @@ describe.skipIf(noBrowser)('the permissions of the console', { timeout: 60_000 }
       await page.locator('.held').getByRole('link', { name: 'keeper' }).waitFor(SHOWN)
     }
     await giveKeeper(machine.name)
-    await page.goto(`${ORIGIN}/${acme}/console/organizations/${organization.id}`)
+    await openScreen(page, `/organizations/${organization.id}`)
     await giveKeeper('Barbara Liskov')
     await page.getByRole('button', { name: 'Create a key' }).click()
     await page.getByRole('textbox', { name: 'Name' }).fill('Import')
@@ -252,11 +253,10 @@ describe.skipIf(noBrowser)('the permissions of the console', { timeout: 60_000 }
     expect(errors).toEqual([expect.stringContaining('resource: is not known in this tenant')])
   })
 
-  test('shows an auditor everything and no action', async ({ acme, paths, openConsole }) => {
+  test('shows an auditor everything and no action', async ({ paths, openConsole }) => {
     const { page, errors } = await openConsole('auditor')
     for (const path of paths) {
-      await page.goto(`${ORIGIN}/${acme}/console${path}`)
-      await page.getByRole('heading', { level: 1 }).waitFor()
+      await openScreen(page, path)
       const actions = page.locator('main button:not([title=Copy]):not(:disabled)')
       // How a permission is given is read.
       const found = (await actions.allTextContents()).filter((text) => text !== 'How?')
@@ -265,11 +265,10 @@ describe.skipIf(noBrowser)('the permissions of the console', { timeout: 60_000 }
     expect(errors).toEqual([])
   })
 
-  test('has no finding of axe, in both schemes and on a phone', async ({ acme, paths, openConsole }) => {
+  test('has no finding of axe, in both schemes and on a phone', async ({ paths, openConsole }) => {
     const { page, errors } = await openConsole('admin')
     for (const [index, path] of paths.entries()) {
-      await page.goto(`${ORIGIN}/${acme}/console${path}`)
-      await page.getByRole('heading', { level: 1 }).waitFor()
+      await openScreen(page, path)
       await assertAccessible(page, `/permissions-${index}`)
     }
     expect(errors).toEqual([])

@@ -6,7 +6,14 @@ import { createEvent } from '../../src/events/create-event.ts'
 import { recordEvents } from '../../src/events/log.ts'
 import { revokeUserSessions } from '../../src/sessions/revoke-sessions.ts'
 import { noBrowser, ORIGIN } from '../support/browser.ts'
-import { assertAccessible, prepareConsole, readRows, SHOWN, test } from '../support/console-journey.ts'
+import {
+  assertAccessible,
+  openScreen,
+  prepareConsole,
+  readRows,
+  SHOWN,
+  test,
+} from '../support/console-journey.ts'
 
 test.beforeAll(({ ctx }) => prepareConsole({ ctx }))
 
@@ -74,15 +81,16 @@ describe.skipIf(noBrowser)('the console', () => {
   })
 
   test('shows a lock by another administrator, and the end of the sessions, without a reload', async ({
-    acme,
     newPerson,
     openConsole,
     signIn,
     spa,
   }) => {
     const victim = await newPerson({ name: 'Mallory' })
-    const [list, screen] = [await openConsole('admin', '/users?search=mallory'), await openConsole('admin')]
-    await screen.page.goto(`${ORIGIN}/${acme}/console/users/${victim.id}`)
+    const [list, screen] = [
+      await openConsole('admin', '/users?search=mallory'),
+      await openConsole('admin', `/users/${victim.id}`),
+    ]
     await screen.page.getByRole('heading', { name: 'Mallory' }).waitFor()
     await screen.page.getByText('No session.').waitFor()
     await signIn(victim.email, { client: spa })
@@ -196,12 +204,12 @@ describe.skipIf(noBrowser)('the console', () => {
     await page.waitForURL(/\/signin\//)
   })
 
-  test('shows a role what it permits', async ({ acme, openConsole, person }) => {
+  test('shows a role what it permits', async ({ openConsole, person }) => {
     const nobody = await openConsole(null)
     expect(await nobody.page.locator('main').textContent()).toContain('You have no role here')
     const { page } = await openConsole('auditor', '/users')
     await page.locator('.rows tbody th').first().waitFor()
-    await page.goto(`${ORIGIN}/${acme}/console/users/${person.id}`)
+    await openScreen(page, `/users/${person.id}`)
     await page.locator('.facts').waitFor()
     expect(await page.getByRole('button', { name: /Lock/ }).count()).toBe(0)
   })
@@ -214,26 +222,17 @@ describe.skipIf(noBrowser)('the console', () => {
   })
 
   test('has no finding of axe on any screen, in both schemes and on a phone', async ({
-    acme,
     person,
     openConsole,
   }) => {
-    const { page, errors } = await openConsole('admin')
+    const { page, errors } = await openConsole('admin', '/nothing')
     const refused: string[] = []
     page.on('console', (message) => {
       if (/Content Security Policy/.test(message.text())) refused.push(message.text())
     })
-    for (const path of [
-      '',
-      '/users',
-      `/users/${person.id}`,
-      '/users/none',
-      '/sessions',
-      '/log',
-      '/nothing',
-    ]) {
-      await page.goto(`${ORIGIN}/${acme}/console${path}`)
-      await page.getByRole('heading', { level: 1 }).waitFor()
+    await assertAccessible(page, '/nothing')
+    for (const path of ['', '/users', `/users/${person.id}`, '/users/none', '/sessions', '/log']) {
+      await openScreen(page, path)
       await assertAccessible(page, path)
     }
     expect([errors, refused]).toEqual([[], []])
