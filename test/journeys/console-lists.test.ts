@@ -277,6 +277,7 @@ describe.skipIf(noBrowser)('a list of the console', () => {
     openConsole,
   }) => {
     const { page } = await openConsole('admin', '/users?search=leaver')
+    await page.getByText('No user matches.').waitFor(SHOWN)
     const leaver = await newPerson({ name: 'Leaver' })
     await page.getByRole('button', { name: '1 new: show' }).click(SHOWN)
     await waitForRow(page, /Leaver/)
