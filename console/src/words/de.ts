@@ -550,6 +550,7 @@ export const DE: Words = {
   'Of what the tenant and the organization demand, the stricter holds.':
     'Von dem, was Mandant und Organisation verlangen, gilt das Strengere.',
   'Permitted methods; all without a choice': 'Erlaubte Verfahren; ohne Auswahl alle',
+  'Apply the rules': 'Regeln anwenden',
   'Demand two factors': 'Zwei Faktoren verlangen',
   'New sign-in after hours': 'Neue Anmeldung nach Stunden',
   'Empty: as the tenant says.': 'Leer: wie beim Mandanten.',

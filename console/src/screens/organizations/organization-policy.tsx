@@ -122,7 +122,7 @@ export function OrganizationPolicy({
       {mayWrite && (
         <div className="actions">
           <button type="submit" className="button" disabled={isRunning}>
-            {t('Save')}
+            {t('Apply the rules')}
           </button>
         </div>
       )}
