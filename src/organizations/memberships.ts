@@ -1,9 +1,10 @@
 import { voidPreparedAccess } from '../access/revocation/revocation.sql.ts'
+import { getAdministeredId } from '../context/administered-organization.ts'
 import type { Ctx } from '../context/context.ts'
 import { newId, readIdPrefix } from '../core/crypto.ts'
 import { Conflict, NotFound } from '../core/errors.ts'
 import { toAppError } from '../core/to-app-error.ts'
-import type { Db } from '../database/handle.ts'
+import type { Db, Tx } from '../database/handle.ts'
 import { buildPageQuery, listInOrder } from '../database/page-query.ts'
 import { createEvent } from '../events/create-event.ts'
 import { recordEvents } from '../events/log.ts'
@@ -12,7 +13,7 @@ import type { JoinWay } from '../model/join-ways.ts'
 import { parseInput } from '../schema/input-shapes.ts'
 import { type Page, type PageArgs, parsePaging, toPage } from '../schema/page.ts'
 import { MembershipCreate, MembershipPatch } from './memberships.fields.ts'
-import { lockMember } from './organizations.sql.ts'
+import { lockAdministrators, lockMember } from './organizations.sql.ts'
 import { getOrganization, requireOrganizationId } from './organizations.ts'
 
 type NewMembership = {
@@ -143,7 +144,28 @@ export async function setAdministrator(
   return membership
 }
 
-/** Changes a membership. A change that changes nothing leaves updatedAt and the log alone. Throws InvalidInput and NotFound. */
+/**
+ * Requires that an administrator of an organization leaves it another one who can sign in, so that nobody locks a customer
+ * out. Administrators of the tenant may. Throws Conflict.
+ */
+async function requireOtherAdministrator(tx: Tx, ctx: Ctx, id: string): Promise<void> {
+  const organizationId = getAdministeredId(ctx)
+  if (organizationId === null || ctx.scopes.has('organizations:write')) return
+  await lockAdministrators(tx, organizationId)
+  const other = await tx.prisma.membership.findFirst({
+    where: {
+      ...{ tenantId: ctx.tenant, organizationId, isAdministrator: true },
+      ...{ id: { not: id }, user: { locked: false } },
+    },
+    select: { id: true },
+  })
+  if (!other) throw new Conflict([], 'The organization has no other administrator.')
+}
+
+/**
+ * Changes a membership. A change that changes nothing leaves updatedAt and the log alone. Throws InvalidInput, NotFound,
+ * and Conflict (the last administrator, for an administrator of the organization).
+ */
 export async function updateMembership(ctx: Ctx, id: string, input: unknown): Promise<MembershipOfUser> {
   const { isAdministrator } = parseInput(MembershipPatch, input)
   requireMembershipId(id)
@@ -153,17 +175,19 @@ export async function updateMembership(ctx: Ctx, id: string, input: unknown): Pr
         const where = { tenantId: ctx.tenant, id, isAdministrator: false }
         const appointed = isAdministrator ? await tx.prisma.membership.findFirst({ where }) : null
         if (appointed) await prepareAdministrator(tx, appointed.userId)
+        if (!isAdministrator) await requireOtherAdministrator(tx, ctx, id)
         return setAdministrator(tx, ctx, id, isAdministrator)
       })
 }
 
-/** Ends a membership. Throws NotFound. */
+/** Ends a membership. Throws NotFound, and Conflict (the last administrator, for an administrator of the organization). */
 export async function deleteMembership(
   ctx: Ctx,
   id: string,
 ): Promise<{ deletedMembershipId: string; userId: string; organizationId: string }> {
   requireMembershipId(id)
   return ctx.db.transaction(async (tx) => {
+    await requireOtherAdministrator(tx, ctx, id)
     const { userId, organizationId } = await tx.prisma.membership.delete({
       where: { tenantId_id: { tenantId: ctx.tenant, id } },
     })

@@ -174,7 +174,7 @@ export const organizationOperations: readonly RestRoute[] = [
     scope: 'organizations:write',
     targets: ['membershipId'],
     input: MembershipPatch,
-    errors: [NotFound],
+    errors: [Conflict, NotFound],
     output: { membership: MEMBERSHIP },
     rest: { method: 'PATCH', path: '/memberships/:membershipId' },
     run: async (ctx, { membershipId }, input) => ({
@@ -187,7 +187,7 @@ export const organizationOperations: readonly RestRoute[] = [
     summary: 'Ends a membership. The user stays a user of the tenant.',
     scope: 'organizations:write',
     targets: ['membershipId'],
-    errors: [NotFound],
+    errors: [Conflict, NotFound],
     output: {
       deletedMembershipId: createIdShape('membership').meta({ description: 'Id of the ended membership.' }),
     },

@@ -20,6 +20,12 @@ export const lockMember = async (tx: Db, id: string): Promise<void> => {
   await tx.one(LOCK_MEMBER, { id })
 }
 
+const LOCK_ADMINISTRATORS = declareRowLock('Organization', ['id'])
+
+/** Makes other changes of who administers an organization wait. */
+export const lockAdministrators = (tx: Tx, id: string): Promise<unknown> =>
+  tx.one(LOCK_ADMINISTRATORS, { id })
+
 const SHARE_ORGANIZATION = declareRowLock('Organization', ['id'], 'FOR SHARE')
 
 /** Keeps an organization from being deleted until the transaction ends. False when there is none. */
