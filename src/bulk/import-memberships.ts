@@ -1,7 +1,12 @@
 import type { Ctx } from '../context/context.ts'
 import { InvalidInput } from '../core/errors.ts'
 import type { Db, Tx } from '../database/handle.ts'
-import { addMembers, getCallerId } from '../organizations/memberships.ts'
+import {
+  addMembers,
+  getCallerId,
+  prepareAdministrator,
+  setAdministrator,
+} from '../organizations/memberships.ts'
 import { createOrganization } from '../organizations/organizations.ts'
 import { joinGroups } from '../permissions/import-groups.ts'
 import { importMemberAppRoles, toNamedFields } from '../permissions/import-roles.ts'
@@ -11,6 +16,7 @@ type ImportedOrganization = {
   slug?: string | null | undefined
   externalId?: string | null | undefined
   name?: string | null | undefined
+  isAdministrator?: boolean | null | undefined
   appRoles?: string[] | undefined
   groups?: string[] | undefined
 }
@@ -76,14 +82,20 @@ export async function importMemberships(
   )
   const memberships = await prisma.membership.findMany({
     where: { tenantId, userId, organizationId: { in: ids } },
-    select: { id: true, organizationId: true },
+    select: { id: true, organizationId: true, isAdministrator: true },
   })
+  const administered = ids.filter((_, index) => given[index]?.isAdministrator)
+  const promoted = memberships.filter(
+    ({ organizationId, isAdministrator }) => !isAdministrator && administered.includes(organizationId),
+  )
+  if (promoted.length > 0) await prepareAdministrator(tx, userId)
+  for (const { id } of promoted) await setAdministrator(tx, ctx, id, true)
   const byOrganization = new Map(memberships.map(({ id, organizationId }) => [organizationId, id]))
   const members = ids.map((organizationId, index) => ({
     membershipId: byOrganization.get(organizationId) ?? '',
     userId,
     organizationId,
-    roles: toNamedFields(`organizations.${index}.appRoles`, given[index]?.appRoles),
+    roles: toNamedFields(`organizations.${index}.appRoles`, given[index]?.appRoles, organizationId),
   }))
   const hasRoles = await importMemberAppRoles(tx, ctx, members)
   const hasGroups = await joinGroups(
@@ -94,7 +106,7 @@ export async function importMemberships(
       (given[index]?.groups ?? []).map((name) => ({ organizationId, name })),
     ),
   )
-  return added.length > 0 || hasRoles || hasGroups
+  return added.length + promoted.length > 0 || hasRoles || hasGroups
 }
 
 /** The organizations of users with their roles and groups in them, for an export. */
@@ -106,6 +118,7 @@ export async function readMemberships(
     where: { tenantId: tenant, userId: { in: userIds } },
     select: {
       userId: true,
+      isAdministrator: true,
       organization: { select: { slug: true, externalId: true, name: true } },
       appRoles: { select: { role: { select: { name: true } } }, orderBy: { role: { name: 'asc' } } },
       groups: { select: { group: { select: { name: true } } }, orderBy: { group: { name: 'asc' } } },
@@ -113,9 +126,10 @@ export async function readMemberships(
     orderBy: { id: 'asc' },
   })
   const byUser = new Map<string, object[]>()
-  for (const { userId, organization, appRoles, groups } of rows) {
+  for (const { userId, isAdministrator, organization, appRoles, groups } of rows) {
     const entry = {
       ...organization,
+      isAdministrator,
       appRoles: appRoles.map(({ role }) => role.name),
       groups: groups.map(({ group }) => group.name),
     }

@@ -19,6 +19,7 @@ const acme = {
   slug: 'acme',
   externalId: 'crm-1',
   name: 'Acme Inc.',
+  isAdministrator: true,
   appRoles: ['order-clerk'],
   groups: ['Order desk'],
 }
@@ -26,7 +27,13 @@ const belongings = {
   passkeys: [passkey],
   appRoles: ['reader'],
   groups: ['Staff'],
-  organizations: [acme, { slug: 'zenith', name: 'zenith', externalId: null, appRoles: [], groups: [] }],
+  organizations: [
+    acme,
+    {
+      ...{ slug: 'zenith', name: 'zenith', externalId: null },
+      ...{ isAdministrator: false, appRoles: [], groups: [] },
+    },
+  ],
 }
 const line = { email: 'ada@example.com', emailVerified: true, ...belongings }
 
@@ -67,6 +74,7 @@ describe('a line of an import', () => {
       'user.app_roles_changed',
       'membership.created',
       'membership.created',
+      'membership.updated',
       'membership.app_roles_changed',
     ])
     const [exported] = await exportAll(ctx)

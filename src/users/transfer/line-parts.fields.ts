@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import type { Scope } from '../../core/scopes.ts'
 import { isIdpId } from '../../schema/idp-id.ts'
-import { integer, requiredText, text } from '../../schema/input-shapes.ts'
+import { boolean, integer, requiredText, text } from '../../schema/input-shapes.ts'
 import { slugText } from '../../schema/slug.ts'
 import { tokenName } from '../../schema/token-name.ts'
 
@@ -70,6 +70,10 @@ const organization = objectOf({
   name: requiredText(200).nullish().meta({
     description: 'The name of an organization that is created; by default its slug.',
     example: 'Acme Inc.',
+  }),
+  isAdministrator: boolean.nullish().meta({
+    description: 'Whether the user becomes an administrator of the organization. One who is it stays so.',
+    example: false,
   }),
   appRoles: names('Names of the roles that the user gets in the organization.', 'order-clerk'),
   groups: groupNames('Names of the groups of the organization that the user joins.'),
