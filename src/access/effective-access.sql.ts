@@ -3,7 +3,7 @@ import { statement, typed } from '../database/statement.ts'
 
 /**
  * The names of roles, and the names of permissions by the identifier of their API. `organizationRoles` are the roles that
- * are held in the organization alone, by the membership or by groups of the organization.
+ * are held in the organization alone, by the membership or by groups of the organization; only they have the organization's own.
  */
 export type EffectiveAccess = {
   roles: string[]
@@ -37,7 +37,7 @@ export const buildUserRolesSql = (userId: string, organizationId: string): strin
   JOIN "MembershipAppRole" h_ ON h_."tenantId" = :tenant AND h_."membershipId" = m_."id"
   WHERE m_."tenantId" = :tenant AND m_."userId" = ${userId} AND m_."organizationId" = ${organizationId}`
 
-/** The roles that a user holds, as a jsonb of names, each with the APIs at which it permits something. Arguments as above. */
+/** The roles of the tenant that a user holds, as a jsonb of names, each with the APIs at which it permits something. Arguments as above. */
 export const buildHeldRolesSql = (userId: string, organizationId: string): string => `(
   SELECT coalesce(jsonb_agg(jsonb_build_object('name', r_."name", 'apis', ARRAY(
     SELECT DISTINCT a_."identifier" FROM "AppRolePermission" p_
@@ -45,7 +45,7 @@ export const buildHeldRolesSql = (userId: string, organizationId: string): strin
     WHERE p_."tenantId" = :tenant AND p_."roleId" = r_."id"
   )) ORDER BY r_."name"), '[]')
   FROM "AppRole" r_
-  WHERE r_."tenantId" = :tenant AND r_."id" IN (SELECT x_."roleId" FROM (${buildUserRolesSql(userId, organizationId)}) x_)
+  WHERE r_."tenantId" = :tenant AND r_."organizationId" IS NULL AND r_."id" IN (SELECT x_."roleId" FROM (${buildUserRolesSql(userId, organizationId)}) x_)
 )`
 
 /** The groups of a user and those around them, as a jsonb of names. Arguments as above. */
@@ -75,7 +75,7 @@ const buildClientRolesSql = (clientId: string): string => `
  */
 const buildAccessQuery = (held: string, identifiers: string): string => `
   WITH access_role AS MATERIALIZED (
-    SELECT r_."id", r_."name", x_."isInOrganization" FROM (
+    SELECT r_."id", r_."name", x_."isInOrganization", r_."organizationId" FROM (
       SELECT y_."roleId", bool_and(y_."isInOrganization") AS "isInOrganization" FROM (${held}) y_ GROUP BY y_."roleId"
     ) x_
     JOIN "AppRole" r_ ON r_."tenantId" = :tenant AND r_."id" = x_."roleId"
@@ -84,11 +84,11 @@ const buildAccessQuery = (held: string, identifiers: string): string => `
     JOIN "AppRolePermission" p_ ON p_."tenantId" = :tenant AND p_."roleId" = r_."id"
     JOIN "Api" a_ ON a_."tenantId" = :tenant AND a_."id" = p_."apiId" AND a_."identifier" = ANY (${identifiers})
   ), access_named AS MATERIALIZED (
-    SELECT r_."name", r_."isInOrganization" FROM access_role r_
+    SELECT r_."name", r_."isInOrganization", r_."organizationId" FROM access_role r_
     WHERE r_."id" IN (SELECT g_."id" FROM access_given g_)
   )
   SELECT jsonb_build_object(
-    'roles', (SELECT coalesce(jsonb_agg(n_."name" ORDER BY n_."name"), '[]') FROM access_named n_),
+    'roles', (SELECT coalesce(jsonb_agg(n_."name" ORDER BY n_."name"), '[]') FROM access_named n_ WHERE n_."organizationId" IS NULL),
     'organizationRoles', (
       SELECT coalesce(jsonb_agg(n_."name" ORDER BY n_."name"), '[]') FROM access_named n_ WHERE n_."isInOrganization"
     ),

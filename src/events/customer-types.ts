@@ -29,15 +29,15 @@ export const PERMISSION_EVENTS = {
     ['apiId', 'appRoleIds?'],
     z.strictObject({ roles: z.int() }),
   ),
-  'app_role.created': event('A role was created.', ['appRoleId']),
+  'app_role.created': event('A role was created.', ['appRoleId', 'organizationId?']),
   'app_role.updated': event(
     'A role changed. So many permissions were `added` and `removed`.',
-    ['appRoleId'],
+    ['appRoleId', 'organizationId?'],
     z.strictObject({ added: z.int(), removed: z.int() }),
   ),
   'app_role.deleted': event(
     'A role was deleted, and taken from so many `users`, `clients`, `memberships` and `groups` who held it directly; a subject for each of the first hundred users.',
-    ['appRoleId', 'userIds?'],
+    ['appRoleId', 'organizationId?', 'userIds?'],
     z.strictObject({ users: z.int(), clients: z.int(), memberships: z.int(), groups: z.int() }),
   ),
   'user.app_roles_changed': event(

@@ -184,7 +184,8 @@ async function storeInvitation(ctx: Ctx, input: unknown, now: Date) {
   const tenant = await findTenant(ctx.tenant)
   takeMail(ctx, given.email)
   return ctx.db.transaction(async (tx) => {
-    await requireAssignable(tx, given.appRoleIds, 'member')
+    const member = { kind: 'member', organizationId: given.organizationId ?? null } as const
+    await requireAssignable(tx, given.appRoleIds, member)
     return insertInvitation(tx, ctx, { ...given, inviterName }, tenant, now)
   })
 }

@@ -15,6 +15,7 @@ const OWNED: Partial<Record<Target, FindOwned>> = {
   organizationId: async (_db, { tenantId_id: { id } }) => ({ organizationId: id }),
   membershipId: ({ prisma }, where) => prisma.membership.findUnique({ where, select }),
   invitationId: ({ prisma }, where) => prisma.invitation.findUnique({ where, select }),
+  appRoleId: ({ prisma }, where) => prisma.appRole.findUnique({ where, select }),
   groupId: ({ prisma }, where) => prisma.group.findUnique({ where, select }),
   organizationDomainId: ({ prisma }, where) => prisma.organizationDomain.findUnique({ where, select }),
   apiKeyId: ({ prisma }, where) => prisma.apiKey.findUnique({ where, select }),

@@ -11,7 +11,7 @@ import {
   textField,
 } from '../schema/fields.ts'
 import { textIn, toAnswerText } from '../schema/formats.ts'
-import { integer, optional, requiredText, text } from '../schema/input-shapes.ts'
+import { boolean, integer, optional, requiredText, text } from '../schema/input-shapes.ts'
 import { languageTag } from '../schema/language-tag.ts'
 import { acceptEchoes } from '../schema/response-only.ts'
 import { createIdShape, instantShape } from '../schema/response-shapes.ts'
@@ -76,6 +76,7 @@ const permissionSamples = {
   name: 'orders:read',
   description: 'Read orders',
   translations: [{ locale: 'de', description: 'Bestellungen lesen' }],
+  isAllowedInOrganizations: true,
 }
 
 const permissionInput = z
@@ -84,6 +85,7 @@ const permissionInput = z
       name: tokenName,
       description: optional(text(500)),
       translations: permissionTranslations.creation,
+      isAllowedInOrganizations: optional(boolean),
     },
     { error: (issue) => (issue.code === 'invalid_type' ? 'must be an object' : undefined) },
   )
@@ -99,6 +101,7 @@ const ApiPermissionShape = z
     name: z.string(),
     description: z.string().nullable(),
     translations: permissionTranslations.answer,
+    isAllowedInOrganizations: z.boolean(),
   })
   .meta({ id: 'ApiPermission', model: 'ApiPermission', samples: permissionSamples })
 
@@ -158,3 +161,22 @@ export const ApiShape = z
     createdAt: instantShape,
   })
   .meta({ id: 'Api', ...META })
+
+const { identifier, name, translations, permissions } = ApiShape.shape
+
+/** An API for organizations, with the permissions that their own roles may have. */
+export const PermittedApiShape = z
+  .object({
+    apiId: createIdShape('api').meta({ description: 'Id of the API.' }),
+    identifier,
+    name,
+    translations,
+    permissions: permissions.meta({
+      description: 'Those of its permissions that organizations may use, by name.',
+    }),
+  })
+  .meta({
+    id: 'PermittedApi',
+    ...META,
+    description: 'An API, with the permissions that organizations may put into roles of their own.',
+  })

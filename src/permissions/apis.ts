@@ -19,9 +19,15 @@ import { requireUnchanged } from '../schema/response-only.ts'
 import { API_FIELDS, API_SERVICE_FIELDS, ApiCreate, ApiPatch } from './apis.fields.ts'
 import { writePermissions } from './apis.sql.ts'
 import { MAX_SUBJECTS } from './app-roles.ts'
+import { requireOrganization } from './role-owners.ts'
 
 /** A permission of an API. */
-type Permission = { name: string; description: string | null; translations: Prisma.JsonValue }
+type Permission = {
+  name: string
+  description: string | null
+  translations: Prisma.JsonValue
+  isAllowedInOrganizations: boolean
+}
 /** An API with its permissions, by name. */
 export type Api = ApiRow & { permissions: Permission[] }
 
@@ -31,17 +37,24 @@ const MAX_PERMISSIONS_OF_APIS = 20_000
 
 const WITH_PERMISSIONS = {
   permissions: {
-    select: { name: true, description: true, translations: true },
+    select: { name: true, description: true, translations: true, isAllowedInOrganizations: true },
     orderBy: { name: 'asc' },
   },
 } as const
 
 type ApiFields = Pick<Api, keyof typeof API_FIELDS>
-type GivenPermission = { name: string; description?: string | null; translations?: Prisma.JsonValue }
+type GivenPermission = Pick<Permission, 'name'> & {
+  [Name in Exclude<keyof Permission, 'name'>]?: Permission[Name] | null
+}
 
 const toPermissions = (given: readonly GivenPermission[]): Permission[] =>
   given
-    .map(({ name, description = null, translations = [] }) => ({ name, description, translations }))
+    .map(({ name, description = null, translations, isAllowedInOrganizations }) => ({
+      name,
+      description,
+      translations: translations ?? [],
+      isAllowedInOrganizations: isAllowedInOrganizations ?? false,
+    }))
     .sort((one, other) => (one.name < other.name ? -1 : 1))
 
 /** Writes permissions of an API in a tenant that is locked. Throws Conflict when the APIs have too many. */
@@ -118,26 +131,73 @@ export function listApis(ctx: Ctx, args: PageArgs): Promise<Page<Api>> {
   })
 }
 
-/** The roles that give permissions of an API, those with these names if given: the first hundred, and how many there are. */
-async function readRolesOf({ prisma, tenant: tenantId }: Tx, apiId: string, names?: string[]) {
+/** An API with the permissions that organizations may put into roles of their own. */
+export type PermittedApi = Pick<Api, 'identifier' | 'name' | 'translations' | 'permissions'> & {
+  apiId: string
+}
+
+/**
+ * The APIs with permissions for roles of organizations, oldest first: one statement besides that of the organization, and
+ * another for totalSize. Throws NotFound and InvalidInput.
+ */
+export function listPermittedApis(
+  ctx: Ctx,
+  organizationId: string,
+  args: PageArgs,
+): Promise<Page<PermittedApi>> {
+  const { api } = ctx.db.prisma
+  const isAllowed = { isAllowedInOrganizations: true }
+  const isListed = { tenantId: ctx.tenant, permissions: { some: isAllowed } }
+  return listInOrder(ctx, args, {
+    name: `${ctx.tenant}:permitted-apis:${organizationId}`,
+    column: 'apiId',
+    read: async ({ where, orderBy, ...page }): Promise<PermittedApi[]> => {
+      await requireOrganization(ctx.db, organizationId)
+      const rows = await api.findMany({
+        ...page,
+        where: { ...isListed, ...(where.apiId && { id: where.apiId }) },
+        orderBy: { id: orderBy.apiId },
+        include: { permissions: { ...WITH_PERMISSIONS.permissions, where: isAllowed } },
+      })
+      return rows.map(({ id: apiId, ...row }) => ({ ...row, apiId }))
+    },
+    countAll: () => api.count({ where: isListed }),
+  })
+}
+
+/** The roles that give permissions of an API, those of `lost` if given: the first hundred, and how many there are. */
+async function readRolesOf(
+  { prisma, tenant: tenantId }: Tx,
+  apiId: string,
+  lost: Prisma.AppRolePermissionWhereInput = {},
+) {
   const roles = await prisma.appRolePermission.groupBy({
     by: ['roleId'],
-    where: { tenantId, apiId, ...(names && { name: { in: names } }) },
+    where: { tenantId, apiId, ...lost },
     orderBy: { roleId: 'asc' },
   })
   return { appRoleIds: roles.slice(0, MAX_SUBJECTS).map(({ roleId }) => roleId), roles: roles.length }
 }
 
-/** Gives an API exactly these permissions; returns how many are new, how many were deleted, and the roles that lost one. */
+/**
+ * Gives an API exactly these permissions; returns how many are new, how many were deleted, and the roles that lost one.
+ * Roles of organizations lose those that they may no longer have.
+ */
 async function replacePermissions(tx: Tx, before: Api, wanted: readonly Permission[]) {
   const toNames = (permissions: readonly Permission[]) => new Set(permissions.map(({ name }) => name))
-  const [known, kept] = [toNames(before.permissions), toNames(wanted)]
+  const toAllowed = (permissions: readonly Permission[]) =>
+    toNames(permissions.filter(({ isAllowedInOrganizations }) => isAllowedInOrganizations))
+  const [known, kept, allowed] = [toNames(before.permissions), toNames(wanted), toAllowed(wanted)]
   const removed = [...known].filter((name) => !kept.has(name))
-  const lost = removed.length > 0 ? await readRolesOf(tx, before.id, removed) : { appRoleIds: [], roles: 0 }
+  const disallowed = [...toAllowed(before.permissions)].filter((name) => !allowed.has(name))
+  const taken = { name: { in: disallowed }, role: { organizationId: { not: null } } }
+  const isLost = { OR: [{ name: { in: removed } }, taken] }
+  const hasLost = removed.length + disallowed.length > 0
+  const lost = hasLost ? await readRolesOf(tx, before.id, isLost) : { appRoleIds: [], roles: 0 }
+  const ofApi = { tenantId: tx.tenant, apiId: before.id }
+  if (disallowed.length > 0) await tx.prisma.appRolePermission.deleteMany({ where: { ...ofApi, ...taken } })
   if (removed.length > 0)
-    await tx.prisma.apiPermission.deleteMany({
-      where: { tenantId: tx.tenant, apiId: before.id, name: { in: removed } },
-    })
+    await tx.prisma.apiPermission.deleteMany({ where: { ...ofApi, name: { in: removed } } })
   await storePermissions(tx, before.id, wanted)
   const added = wanted.filter(({ name }) => !known.has(name)).length
   return { appRoleIds: lost.appRoleIds, counts: { added, removed: removed.length, roles: lost.roles } }

@@ -3,6 +3,7 @@ import { defineEnum } from '../schema/enums.ts'
 import { expectedUpdatedAt } from '../schema/expected-updated-at.ts'
 import { listExamples, mapShapes, requiredField, standardField, textField } from '../schema/fields.ts'
 import { requiredText, text } from '../schema/input-shapes.ts'
+import { defineFilter } from '../schema/lists.ts'
 import { acceptEchoes } from '../schema/response-only.ts'
 import { asId, createIdShape, idShape, instantShape } from '../schema/response-shapes.ts'
 import { tokenName } from '../schema/token-name.ts'
@@ -57,26 +58,39 @@ export const APP_ROLE_FIELDS = {
   ),
 }
 
-const META = { model: 'AppRole', samples: { ...listExamples(APP_ROLE_FIELDS), assignableTo: ['user'] } }
+const META = {
+  model: 'AppRole',
+  samples: { ...listExamples(APP_ROLE_FIELDS), organizationId: null, assignableTo: ['user'] },
+}
 
 /** Input of createAppRole. */
 export const AppRoleCreate = z
   .strictObject(
     {
       ...mapShapes(APP_ROLE_FIELDS, 'creation'),
+      organizationId: asId(requiredText(100)).nullish(),
       assignableTo: z
         .array(HOLDER.shape, 'must be a list')
         .min(1, 'must not be empty')
         .nullish()
-        .transform((holders): AppRoleHolder[] => [...new Set(holders ?? (['user'] as const))].sort())
-        .meta({ description: 'Who may hold it: users by default. It never changes.' }),
+        .transform((holders) => holders && [...new Set(holders)].sort())
+        .meta({
+          description:
+            'Who may hold it: users by default, members of the organization if it has one. It never changes.',
+        }),
     },
     'must be an object',
   )
   .meta({ id: 'AppRoleCreate', ...META })
 
 /** The fields that no change has. */
-export const APP_ROLE_SERVICE_FIELDS = ['id', 'assignableTo', 'updatedAt', 'createdAt'] as const
+export const APP_ROLE_SERVICE_FIELDS = [
+  'id',
+  'organizationId',
+  'assignableTo',
+  'updatedAt',
+  'createdAt',
+] as const
 
 /** Input of updateAppRole: omitted is unchanged, null and, for text, '' unset. */
 export const AppRolePatch = z
@@ -91,11 +105,23 @@ export const AppRoleShape = z
   .object({
     id: createIdShape('role').meta({ description: 'Id of the role.' }),
     ...mapShapes(APP_ROLE_FIELDS, 'answer'),
+    organizationId: createIdShape('organization').nullable(),
     assignableTo: z.array(HOLDER.shape),
     updatedAt: instantShape,
     createdAt: instantShape,
   })
   .meta({ id: 'AppRole', ...META })
+
+const OWNER = defineEnum('AppRoleOwner', 'Whose role it is.', {
+  tenant: 'A role of the tenant, which all organizations have.',
+  organization: 'A role of one organization.',
+})
+
+/** Which roles a list is about. */
+export const APP_ROLE_FILTER = defineFilter({
+  owner: { shape: OWNER.shape, column: null, description: 'Of these owners.', example: 'tenant' },
+  organizationId: { shape: asId(requiredText(100)), description: 'Of this organization itself.' },
+})
 
 /** The roles that somebody holds from then on. */
 export const AppRoleSet = z

@@ -12,7 +12,13 @@ import { defineResource } from '../operations/resource.ts'
 import type { RestRoute } from '../rest/route.ts'
 import { encodeIdCursor } from '../schema/page.ts'
 import { idShape } from '../schema/response-shapes.ts'
-import { AppRoleCreate, AppRolePatch, AppRoleShape, RoleHolderShape } from './app-roles.fields.ts'
+import {
+  APP_ROLE_FILTER,
+  AppRoleCreate,
+  AppRolePatch,
+  AppRoleShape,
+  RoleHolderShape,
+} from './app-roles.fields.ts'
 import {
   type AppRole,
   createAppRole,
@@ -68,7 +74,8 @@ export const APP_ROLE = defineResource<AppRole>({
     {
       ...orAdministrator(
         withScope('roles:read', 'A named set of permissions at APIs.'),
-        ({ assignableTo }: AppRole, ctx) => (assignableTo.includes('member') ? getAdministeredId(ctx) : null),
+        ({ organizationId, assignableTo }: AppRole, ctx) =>
+          organizationId ?? (assignableTo.includes('member') ? getAdministeredId(ctx) : null),
       ),
       interfaces: [Node],
     },
@@ -95,7 +102,9 @@ registerNode('role', {
 export const appRoleOperations: readonly RestRoute[] = [
   ...defineMutation({
     name: 'createAppRole',
-    summary: 'Creates a role of permissions at APIs. It gives no scope of the management API.',
+    inOrganization: ['name', 'description', 'permissions'],
+    summary:
+      'Creates a role of permissions at APIs, of the tenant or of an organization. It gives no scope of the management API.',
     scope: 'roles:write',
     isCreation: true,
     input: AppRoleCreate,
@@ -106,13 +115,16 @@ export const appRoleOperations: readonly RestRoute[] = [
   }),
   ...defineList({
     name: 'listAppRoles',
-    summary: 'The roles of the tenant with their permissions, oldest first.',
+    inOrganization: true,
+    summary: 'The roles of the tenant and of all organizations with their permissions, oldest first.',
     resource: APP_ROLE,
     path: '/app-roles',
+    filter: APP_ROLE_FILTER,
     run: listAppRoles,
   }),
   ...defineLookup({
     name: 'getAppRole',
+    inOrganization: true,
     field: 'appRole',
     summary: 'A role.',
     resource: APP_ROLE,
@@ -130,6 +142,7 @@ export const appRoleOperations: readonly RestRoute[] = [
   }),
   ...defineMutation({
     name: 'updateAppRole',
+    inOrganization: ['name', 'description', 'permissions', 'expectedUpdatedAt'],
     summary:
       'Updates a role. Omitted fields are unchanged; null unsets. `permissions` are all that it gives from then on.',
     scope: 'roles:write',
@@ -142,6 +155,7 @@ export const appRoleOperations: readonly RestRoute[] = [
   }),
   ...defineMutation({
     name: 'deleteAppRole',
+    inOrganization: [],
     summary: 'Deletes a role, which all who held it lose.',
     scope: 'roles:write',
     targets: ['appRoleId'],

@@ -12,18 +12,31 @@ import { lockTenantRow } from '../keys/keys.sql.ts'
 import { assertExpectedUpdatedAt, moveForward } from '../schema/expected-updated-at.ts'
 import { addStandards } from '../schema/fields.ts'
 import { parseInput } from '../schema/input-shapes.ts'
-import type { Page, PageArgs } from '../schema/page.ts'
+import { type ListArgs, type Page, type PageArgs, parseListArgs } from '../schema/page.ts'
 import { requireUnchanged } from '../schema/response-only.ts'
-import { APP_ROLE_FIELDS, APP_ROLE_SERVICE_FIELDS, AppRoleCreate, AppRolePatch } from './app-roles.fields.ts'
+import {
+  APP_ROLE_FIELDS,
+  APP_ROLE_FILTER,
+  APP_ROLE_SERVICE_FIELDS,
+  AppRoleCreate,
+  AppRolePatch,
+} from './app-roles.fields.ts'
+import {
+  getAssignableTo,
+  inReachOf,
+  type Owner,
+  requireDistinctName,
+  requireOrganization,
+} from './role-owners.ts'
 
 /** A permission of an API. */
 export type Permission = { apiId: string; name: string }
 /** A role with the permissions that it gives. */
 export type AppRole = AppRoleRow & { permissions: Permission[] }
 
-/** Roles of a tenant, and their permissions in sum, which a page may have all. */
-const MAX_ROLES = 2000
-const MAX_PERMISSIONS_OF_ROLES = 50_000
+/** Roles of a tenant itself, and of each organization, and their permissions in sum, which a page may have all. */
+const MAX_ROLES = { tenant: 2000, organization: 100 }
+const MAX_PERMISSIONS_OF_ROLES = { tenant: 50_000, organization: 5000 }
 
 /** Subjects of an event about many. */
 export const MAX_SUBJECTS = 100
@@ -33,6 +46,9 @@ export const WITH_PERMISSIONS = {
   permissions: { select: { apiId: true, name: true }, orderBy: [{ apiId: 'asc' }, { name: 'asc' }] },
 } satisfies Prisma.AppRoleInclude
 
+const getMax = (limits: typeof MAX_ROLES, { organizationId }: Owner): number =>
+  organizationId === null ? limits.tenant : limits.organization
+
 const toKey = ({ apiId, name }: Permission): string => `${apiId} ${name}`
 
 /** Each permission once, in the order of responses. */
@@ -41,33 +57,44 @@ const sortPermissions = (permissions: readonly Permission[]): Permission[] =>
     (one, other) => (toKey(one) < toKey(other) ? -1 : 1),
   )
 
-/** Throws NotFound that names each permission that no API of the tenant has. */
-async function requirePermissions({ prisma, tenant }: Tx, given: readonly Permission[]): Promise<void> {
+/** Throws NotFound that names each permission that no API of the tenant has, or that organizations may not use, in a tenant that is locked. */
+async function requirePermissions(
+  { prisma, tenant }: Tx,
+  { organizationId }: Owner,
+  given: readonly Permission[],
+): Promise<void> {
   const known = await prisma.apiPermission.findMany({
-    where: { tenantId: tenant, apiId: { in: [...new Set(given.map(({ apiId }) => apiId))] } },
+    where: {
+      tenantId: tenant,
+      apiId: { in: [...new Set(given.map(({ apiId }) => apiId))] },
+      ...(organizationId !== null && { isAllowedInOrganizations: true }),
+    },
     select: { apiId: true, name: true },
   })
   const keys = new Set(known.map(toKey))
+  const description =
+    organizationId === null
+      ? 'is not a permission of an API of this tenant'
+      : 'is not a permission that roles of organizations may have'
   const issues = given.flatMap((permission, index) =>
-    keys.has(toKey(permission))
-      ? []
-      : [{ field: `permissions.${index}`, description: 'is not a permission of an API of this tenant' }],
+    keys.has(toKey(permission)) ? [] : [{ field: `permissions.${index}`, description }],
   )
   if (issues.length > 0) throw new NotFound('permission', issues)
 }
 
-/** Adds permissions to a role in a tenant that is locked. Throws Conflict when the roles have too many. */
+/** Adds permissions to a role in a tenant that is locked. Throws Conflict when the roles of the owner have too many. */
 async function addPermissions(
   { prisma, tenant: tenantId }: Tx,
-  roleId: string,
+  { id: roleId, organizationId }: Owner & { id: string },
   added: readonly Permission[],
 ) {
   if (added.length === 0) return
   await prisma.appRolePermission.createMany({
     data: added.map(({ apiId, name }) => ({ tenantId, roleId, apiId, name })),
   })
-  if ((await prisma.appRolePermission.count({ where: { tenantId } })) > MAX_PERMISSIONS_OF_ROLES)
-    throw new Conflict([], `The roles of a tenant have at most ${MAX_PERMISSIONS_OF_ROLES} permissions.`)
+  const max = getMax(MAX_PERMISSIONS_OF_ROLES, { organizationId })
+  if ((await prisma.appRolePermission.count({ where: { tenantId, role: { organizationId } } })) > max)
+    throw new Conflict([], `All roles together have at most ${max} permissions.`)
 }
 
 async function readAppRole({ prisma, tenant }: Db, id: string): Promise<AppRole> {
@@ -77,23 +104,30 @@ async function readAppRole({ prisma, tenant }: Db, id: string): Promise<AppRole>
   return role
 }
 
-/** Creates a role. Throws InvalidInput, NotFound (a permission), and Conflict (the name is taken, or there are 2000). */
+/**
+ * Creates a role, of the tenant or of an organization. Throws InvalidInput, NotFound (a permission, or the organization),
+ * and Conflict (the name is taken, or there are too many).
+ */
 export async function createAppRole(ctx: Ctx, input: unknown): Promise<AppRole> {
-  const { assignableTo, ...given } = parseInput(AppRoleCreate, input)
+  const { assignableTo: holders, organizationId = null, ...given } = parseInput(AppRoleCreate, input)
   const { permissions, ...fields } = addStandards(APP_ROLE_FIELDS, given) as Pick<
     AppRole,
     keyof typeof APP_ROLE_FIELDS
   >
-  const id = newId('role')
+  const role = { tenantId: ctx.tenant, id: newId('role'), organizationId }
+  const assignableTo = getAssignableTo(role, holders)
   return ctx.db.transaction(async (tx) => {
     await lockTenantRow(tx)
-    if ((await tx.prisma.appRole.count({ where: { tenantId: ctx.tenant } })) >= MAX_ROLES)
-      throw new Conflict([], `A tenant has at most ${MAX_ROLES} roles.`)
-    await requirePermissions(tx, permissions)
-    await tx.prisma.appRole.create({ data: { ...fields, assignableTo, tenantId: ctx.tenant, id } })
-    await addPermissions(tx, id, sortPermissions(permissions))
-    await recordEvents(tx, ctx, [createEvent('app_role.created', { appRoleId: id })])
-    return readAppRole(tx, id)
+    const max = getMax(MAX_ROLES, role)
+    if ((await tx.prisma.appRole.count({ where: { tenantId: ctx.tenant, organizationId } })) >= max)
+      throw new Conflict([], `There are ${max} roles.`)
+    if (organizationId !== null) await requireOrganization(tx, organizationId)
+    await requirePermissions(tx, role, permissions)
+    await requireDistinctName(tx, role, fields.name)
+    await tx.prisma.appRole.create({ data: { ...fields, ...role, assignableTo } })
+    await addPermissions(tx, role, sortPermissions(permissions))
+    await recordEvents(tx, ctx, [createEvent('app_role.created', { appRoleId: role.id, organizationId })])
+    return readAppRole(tx, role.id)
   })
 }
 
@@ -108,18 +142,25 @@ export const findAppRoles = ({ prisma, tenant }: Db, ids: string[]): Promise<App
   prisma.appRole.findMany({ where: { tenantId: tenant, id: { in: ids } }, include: WITH_PERMISSIONS })
 
 /** What cursors of the list of roles are bound to. */
-export const toAppRoleListName = (tenant: string): string => `${tenant}:app-roles`
+export const toAppRoleListName = (tenant: string, filter: object = {}): string =>
+  `${tenant}:app-roles:${JSON.stringify(filter)}`
 
-/** The roles with their permissions, oldest first: one statement, and another for totalSize. Throws InvalidInput. */
-export function listAppRoles(ctx: Ctx, args: PageArgs): Promise<Page<AppRole>> {
+/**
+ * The roles of the tenant and of all organizations with their permissions, oldest first: one statement, and another for
+ * totalSize. Throws InvalidInput.
+ */
+export function listAppRoles(ctx: Ctx, args: ListArgs): Promise<Page<AppRole>> {
+  const { filter } = parseListArgs(args, APP_ROLE_FILTER)
+  const { owner, ...where } = filter
   const { appRole } = ctx.db.prisma
-  const tenantId = ctx.tenant
+  const ofOwner = owner && { organizationId: owner === 'tenant' ? null : { not: null } }
+  const isListed = { tenantId: ctx.tenant, ...where, ...(ofOwner && { AND: ofOwner }) }
   return listInOrder(ctx, args, {
-    name: toAppRoleListName(ctx.tenant),
+    name: toAppRoleListName(ctx.tenant, filter),
     column: 'id',
     read: (page) =>
-      appRole.findMany({ ...page, where: { tenantId, ...page.where }, include: WITH_PERMISSIONS }),
-    countAll: () => appRole.count({ where: { tenantId } }),
+      appRole.findMany({ ...page, where: { ...isListed, ...page.where }, include: WITH_PERMISSIONS }),
+    countAll: () => appRole.count({ where: isListed }),
   })
 }
 
@@ -131,7 +172,7 @@ async function replacePermissions(tx: Tx, before: AppRole, wanted: readonly Perm
   const removed = before.permissions.filter((permission) => !kept.has(toKey(permission)))
   const ofRole = { tenantId: tx.tenant, roleId: before.id }
   if (removed.length > 0) await tx.prisma.appRolePermission.deleteMany({ where: { ...ofRole, OR: removed } })
-  await addPermissions(tx, before.id, added)
+  await addPermissions(tx, before, added)
   return { added: added.length, removed: removed.length }
 }
 
@@ -154,7 +195,9 @@ export async function updateAppRole(ctx: Ctx, id: string, input: unknown): Promi
       (name) => patch[name] !== undefined && !isDeepStrictEqual(patch[name], before[name]),
     )
     if (changedFields.length === 0) return before
-    if (permissions) await requirePermissions(tx, permissions)
+    if (permissions) await requirePermissions(tx, before, permissions)
+    if (patch.name !== undefined && patch.name !== before.name)
+      await requireDistinctName(tx, before, patch.name)
     const counts = wanted ? await replacePermissions(tx, before, wanted) : { added: 0, removed: 0 }
     const columns = changedFields.filter((name) => name !== 'permissions')
     await tx.prisma.appRole.update({
@@ -164,15 +207,21 @@ export async function updateAppRole(ctx: Ctx, id: string, input: unknown): Promi
         updatedAt: moveForward(before.updatedAt),
       },
     })
-    await recordEvents(tx, ctx, [createEvent('app_role.updated', { appRoleId: id, changedFields }, counts)])
+    const { organizationId } = before
+    await recordEvents(tx, ctx, [
+      createEvent('app_role.updated', { appRoleId: id, organizationId, changedFields }, counts),
+    ])
     return readAppRole(tx, id)
   })
 }
 
-const LOCK_ROLE = declareRowLock('AppRole', ['id'], 'FOR UPDATE')
+const LOCK_ROLE = declareRowLock('AppRole', ['id', 'organizationId'], 'FOR UPDATE')
 
 /** The event of the deletion of a role, with those who hold it. */
-async function describeHolders({ prisma, tenant: tenantId }: Tx, roleId: string) {
+async function describeHolders(
+  { prisma, tenant: tenantId }: Tx,
+  { id: roleId, organizationId }: Owner & { id: string },
+) {
   const where = { tenantId, roleId }
   const users = await prisma.userAppRole.findMany({
     where,
@@ -182,7 +231,7 @@ async function describeHolders({ prisma, tenant: tenantId }: Tx, roleId: string)
   })
   return createEvent(
     'app_role.deleted',
-    { appRoleId: roleId, userIds: users.map(({ userId }) => userId) },
+    { appRoleId: roleId, organizationId, userIds: users.map(({ userId }) => userId) },
     {
       users: await prisma.userAppRole.count({ where }),
       clients: await prisma.clientAppRole.count({ where }),
@@ -196,8 +245,9 @@ async function describeHolders({ prisma, tenant: tenantId }: Tx, roleId: string)
 export async function deleteAppRole(ctx: Ctx, id: string): Promise<{ deletedAppRoleId: string }> {
   if (readIdPrefix(id) !== 'role') throw new NotFound('role')
   await ctx.db.transaction(async (tx) => {
-    if (!(await tx.one(LOCK_ROLE, { id }))) throw new NotFound('role')
-    const event = await describeHolders(tx, id)
+    const role = await tx.one(LOCK_ROLE, { id })
+    if (!role) throw new NotFound('role')
+    const event = await describeHolders(tx, role)
     await tx.prisma.appRole.deleteMany({ where: { tenantId: ctx.tenant, id } })
     await recordEvents(tx, ctx, [event])
   })
@@ -210,14 +260,13 @@ export function listOrganizationAppRoles(
   organizationId: string,
   args: PageArgs,
 ): Promise<Page<AppRole>> {
-  const { appRole, organization } = ctx.db.prisma
-  const isListed = { tenantId: ctx.tenant, assignableTo: { has: 'member' } }
+  const { appRole } = ctx.db.prisma
+  const isListed = { tenantId: ctx.tenant, assignableTo: { has: 'member' }, ...inReachOf(organizationId) }
   return listInOrder(ctx, args, {
-    name: `${ctx.tenant}:member-roles`,
+    name: `${ctx.tenant}:member-roles:${organizationId}`,
     column: 'id',
     read: async (page) => {
-      if ((await organization.count({ where: { tenantId: ctx.tenant, id: organizationId } })) === 0)
-        throw new NotFound('organization')
+      await requireOrganization(ctx.db, organizationId)
       return appRole.findMany({ ...page, where: { ...isListed, ...page.where }, include: WITH_PERMISSIONS })
     },
     countAll: () => appRole.count({ where: isListed }),

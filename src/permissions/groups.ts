@@ -22,6 +22,7 @@ import {
   GroupPatch,
 } from './groups.fields.ts'
 import { lockUsers } from './groups.sql.ts'
+import { requireOrganization } from './role-owners.ts'
 
 export type { Group }
 
@@ -88,11 +89,7 @@ export async function createGroup(ctx: Ctx, input: unknown): Promise<Group> {
     const where = { tenantId, organizationId }
     const max = organizationId === null ? MAX_GROUPS.tenant : MAX_GROUPS.organization
     if ((await tx.prisma.group.count({ where })) >= max) throw new Conflict([], `There are ${max} groups.`)
-    if (
-      organizationId !== null &&
-      (await tx.prisma.organization.count({ where: { tenantId, id: organizationId } })) === 0
-    )
-      throw new NotFound('organization')
+    if (organizationId !== null) await requireOrganization(tx, organizationId)
     if (parentId !== null) await requireNesting(tx, { id, organizationId }, parentId)
     const group = await tx.prisma.group.create({
       data: { tenantId, id, name, description, organizationId, parentId },

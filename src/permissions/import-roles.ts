@@ -5,25 +5,40 @@ import { createEvent } from '../events/create-event.ts'
 import { recordEvents } from '../events/log.ts'
 import { type AppRoleHolder, MAX_HELD } from './app-roles.fields.ts'
 
-/** A name in the line of an import, and where it is. */
-export type NamedField = { name: string; field: string }
+/** A name in the line of an import, where it is, and the organization in which the role is given. */
+export type NamedField = { name: string; field: string; organizationId: string | null }
 
-export const toNamedFields = (member: string, names: readonly string[] = []): NamedField[] =>
-  names.map((name, index) => ({ name, field: `${member}.${index}` }))
+export const toNamedFields = (
+  member: string,
+  names: readonly string[] = [],
+  organizationId: string | null = null,
+): NamedField[] => names.map((name, index) => ({ name, field: `${member}.${index}`, organizationId }))
 
-/** The ids of roles by their names. Throws InvalidInput for each name of no role for `holder`. */
+/**
+ * Returns the id of the role of a name in an organization: of the tenant, or of the organization itself. Throws InvalidInput for each
+ * name of no role for `holder`.
+ */
 async function findRoleIds({ prisma, tenant }: Tx, given: readonly NamedField[], holder: AppRoleHolder) {
-  const names = [...new Set(given.map(({ name }) => name))]
   const roles = await prisma.appRole.findMany({
-    where: { tenantId: tenant, name: { in: names }, assignableTo: { has: holder } },
-    select: { id: true, name: true },
+    where: {
+      tenantId: tenant,
+      name: { in: [...new Set(given.map(({ name }) => name))] },
+      assignableTo: { has: holder },
+      OR: [null, ...given.map(({ organizationId }) => organizationId)].map((organizationId) => ({
+        organizationId,
+      })),
+    },
+    select: { id: true, name: true, organizationId: true },
   })
-  const ids = new Map(roles.map(({ id, name }) => [name, id]))
-  const issues = given.flatMap(({ name, field }) =>
-    ids.has(name) ? [] : [{ field, description: `is not a role of this tenant for a ${holder}` }],
+  const find = (name: string, organizationId: string | null) =>
+    roles.find((role) => role.name === name && [null, organizationId].includes(role.organizationId))?.id
+  const issues = given.flatMap(({ name, field, organizationId }) =>
+    find(name, organizationId)
+      ? []
+      : [{ field, description: `is not a role of this tenant for a ${holder}` }],
   )
   if (issues.length > 0) throw new InvalidInput(issues)
-  return ids
+  return { find, names: new Map(roles.map(({ id, name }) => [id, name])) }
 }
 
 const rejectMany = (field: string) =>
@@ -36,10 +51,10 @@ export async function importUserAppRoles(
   userId: string,
   names: readonly string[],
 ): Promise<boolean> {
-  const ids = await findRoleIds(tx, toNamedFields('appRoles', names), 'user')
+  const { find, names: namesById } = await findRoleIds(tx, toNamedFields('appRoles', names), 'user')
   const { prisma, tenant: tenantId } = tx
   const added = await prisma.userAppRole.createManyAndReturn({
-    data: [...ids.values()].map((roleId) => ({ tenantId, userId, roleId })),
+    data: names.map((name) => ({ tenantId, userId, roleId: find(name, null) ?? '' })),
     skipDuplicates: true,
   })
   if (added.length === 0) return false
@@ -47,13 +62,13 @@ export async function importUserAppRoles(
     throw rejectMany('appRoles')
   const appRoleIds = added.map(({ roleId }) => roleId)
   await recordEvents(tx, ctx, [
-    createEvent('user.app_roles_changed', { userId, appRoleIds }, toDetail(ids, appRoleIds)),
+    createEvent('user.app_roles_changed', { userId, appRoleIds }, toDetail(namesById, appRoleIds)),
   ])
   return true
 }
 
-const toDetail = (ids: ReadonlyMap<string, string>, added: readonly string[]) => ({
-  added: [...ids].flatMap(([name, id]) => (added.includes(id) ? [name] : [])).join(' '),
+const toDetail = (names: ReadonlyMap<string, string>, added: readonly string[]) => ({
+  added: [...names].flatMap(([id, name]) => (added.includes(id) ? [name] : [])).join(' '),
   removed: '',
 })
 
@@ -67,14 +82,18 @@ export type MemberRoles = {
 
 /** Gives members roles in their organizations, besides those that are held. False when all are. Throws InvalidInput. */
 export async function importMemberAppRoles(tx: Tx, ctx: Ctx, members: MemberRoles[]): Promise<boolean> {
-  const ids = await findRoleIds(
+  const { find, names } = await findRoleIds(
     tx,
     members.flatMap(({ roles }) => roles),
     'member',
   )
   const { prisma, tenant: tenantId } = tx
   const data = members.flatMap(({ membershipId, roles }) =>
-    roles.map(({ name }) => ({ tenantId, membershipId, roleId: ids.get(name) ?? '' })),
+    roles.map(({ name, organizationId }) => ({
+      tenantId,
+      membershipId,
+      roleId: find(name, organizationId) ?? '',
+    })),
   )
   if (data.length === 0) return false
   const added = await prisma.membershipAppRole.createManyAndReturn({ data, skipDuplicates: true })
@@ -93,7 +112,7 @@ export async function importMemberAppRoles(tx: Tx, ctx: Ctx, members: MemberRole
     )
     return appRoleIds.length === 0
       ? []
-      : [createEvent('membership.app_roles_changed', { ...member, appRoleIds }, toDetail(ids, appRoleIds))]
+      : [createEvent('membership.app_roles_changed', { ...member, appRoleIds }, toDetail(names, appRoleIds))]
   })
   await recordEvents(tx, ctx, events)
   return true

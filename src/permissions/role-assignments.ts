@@ -10,6 +10,7 @@ import type { Membership } from '../generated/prisma/client.ts'
 import { parseInput } from '../schema/input-shapes.ts'
 import { type AppRoleHolder, AppRoleSet, MAX_HELD } from './app-roles.fields.ts'
 import { type AppRole, WITH_PERMISSIONS } from './app-roles.ts'
+import { inReachOf } from './role-owners.ts'
 
 const LOCK_USER = declareRowLock('User', ['id'])
 const LOCK_CLIENT = declareRowLock('Client', ['id', 'appType'])
@@ -18,13 +19,16 @@ const LOCK_GROUP = declareRowLock('Group', ['id', 'organizationId'])
 
 type Change = { appRoleIds: string[]; detail: { added: string; removed: string } }
 
+/** The kind of a holder, and the organization in which it holds roles. */
+type LockedHolder = { kind: AppRoleHolder; organizationId: string | null }
+
 /** What holds roles, and where they are stored. */
 type Holder = {
   isId: (id: string) => boolean
   words: string
   read: (db: Db, ids: string[]) => Promise<{ id: string; roleId: string }[]>
-  /** Locks a holder; null when it does not exist. The roles must be for `kind`, and `toEvent` records their change. */
-  lock: (tx: Tx, id: string) => Promise<{ kind: AppRoleHolder; toEvent: (change: Change) => NewEvent } | null>
+  /** Locks a holder; null when it does not exist. The roles must be for it, and `toEvent` records their change. */
+  lock: (tx: Tx, id: string) => Promise<(LockedHolder & { toEvent: (change: Change) => NewEvent }) | null>
   add: (tx: Tx, id: string, roleIds: string[]) => Promise<unknown>
   remove: (tx: Tx, id: string, roleIds: string[]) => Promise<unknown>
 }
@@ -39,6 +43,7 @@ const USER: Holder = {
   lock: async (tx, userId) =>
     (await tx.one(LOCK_USER, { id: userId })) && {
       kind: 'user',
+      organizationId: null,
       toEvent: ({ appRoleIds, detail }) =>
         createEvent('user.app_roles_changed', { userId, appRoleIds }, detail),
     },
@@ -61,6 +66,7 @@ const CLIENT: Holder = {
     return (
       client && {
         kind: 'client',
+        organizationId: null,
         toEvent: ({ appRoleIds, detail }) =>
           createEvent('client.app_roles_changed', { clientId, appRoleIds }, detail),
       }
@@ -85,6 +91,7 @@ const MEMBERSHIP: Holder = {
     const { userId, organizationId } = membership
     return {
       kind: 'member',
+      organizationId,
       toEvent: ({ appRoleIds, detail }) =>
         createEvent(
           'membership.app_roles_changed',
@@ -114,6 +121,7 @@ const GROUP: Holder = {
     return (
       group && {
         kind: group.organizationId === null ? 'user' : 'member',
+        organizationId: group.organizationId,
         toEvent: ({ appRoleIds, detail }) =>
           createEvent(
             'group.app_roles_changed',
@@ -129,14 +137,17 @@ const GROUP: Holder = {
     prisma.groupAppRole.deleteMany({ where: { tenantId, groupId, roleId: { in: roleIds } } }),
 }
 
-/** Throws NotFound that names each id of no role of the tenant, and InvalidInput for each role that is not for `holder`. */
+/**
+ * Throws NotFound that names each id of no role of the tenant or of the organization of the holder, and InvalidInput for
+ * each role that is not for its kind.
+ */
 export async function requireAssignable(
   tx: Tx,
   ids: readonly string[],
-  holder: AppRoleHolder,
+  { kind, organizationId }: LockedHolder,
 ): Promise<void> {
   const known = await tx.prisma.appRole.findMany({
-    where: { tenantId: tx.tenant, id: { in: [...ids] } },
+    where: { tenantId: tx.tenant, id: { in: [...ids] }, ...inReachOf(organizationId) },
     select: { id: true, assignableTo: true },
   })
   const holders = new Map(known.map(({ id, assignableTo }) => [id, assignableTo]))
@@ -144,7 +155,7 @@ export async function requireAssignable(
     ids.flatMap((id, index) => (isMeant(id) ? [{ field: `appRoleIds.${index}`, description }] : []))
   const missing = name((id) => !holders.has(id), 'is not a role of this tenant')
   if (missing.length > 0) throw new NotFound('role', missing)
-  const others = name((id) => holders.get(id)?.includes(holder) === false, `is not a role for a ${holder}`)
+  const others = name((id) => holders.get(id)?.includes(kind) === false, `is not a role for a ${kind}`)
   if (others.length > 0) throw new InvalidInput(others)
 }
 
@@ -189,7 +200,7 @@ async function setRoles(holder: Holder, ctx: Ctx, id: string, input: unknown): P
   return ctx.db.transaction(async (tx) => {
     const locked = await holder.lock(tx, id)
     if (!locked) throw new NotFound(holder.words)
-    await requireAssignable(tx, wanted, locked.kind)
+    await requireAssignable(tx, wanted, locked)
     const before = await readOne(holder, tx, id)
     const heldIds = before.map((role) => role.id)
     const added = [...new Set(wanted)].filter((roleId) => !heldIds.includes(roleId))
@@ -231,6 +242,7 @@ export async function giveMemberRoles(
       tenantId,
       id: { in: [...roleIds], notIn: held.map(({ roleId }) => roleId) },
       assignableTo: { has: 'member' },
+      ...inReachOf(organizationId),
     },
     select: { id: true, name: true },
     orderBy: { id: 'asc' },

@@ -3,6 +3,7 @@ import { createPlatformCtx } from '../../src/context/context.ts'
 import { createMembership, updateMembership } from '../../src/organizations/memberships.ts'
 import { createOrganizationDomain } from '../../src/organizations/organization-domains.ts'
 import { createOrganization } from '../../src/organizations/organizations.ts'
+import { createApi } from '../../src/permissions/apis.ts'
 import { createAppRole } from '../../src/permissions/app-roles.ts'
 import { getMembershipAppRoles } from '../../src/permissions/role-assignments.ts'
 import { grantRole } from '../../src/users/roles.ts'
@@ -29,6 +30,8 @@ describe.skipIf(noBrowser)('the screen of an organization for its administrator'
       await createOrganization(ctx, { slug: 'rival', name: 'Rival Inc.' }),
     ]
     const role = await createAppRole(ctx, { name: 'clerk', assignableTo: ['member'] })
+    const permissions = [{ name: 'orders:read', isAllowedInOrganizations: true }, { name: 'orders:write' }]
+    await createApi(ctx, { identifier: 'urn:managed', name: 'Shop', permissions })
     const grace = await newPerson({ name: 'Grace' })
     const { id: membershipId } = await createMembership(ctx, id, { userId: grace.id })
     const { page, person, errors } = await openConsole(null)
@@ -37,7 +40,23 @@ describe.skipIf(noBrowser)('the screen of an organization for its administrator'
     await page.getByRole('heading', { level: 1, name: 'Managed Inc.' }).waitFor(SHOWN)
     await page.getByRole('group', { name: 'Grace' }).getByLabel('clerk').click()
     await expect.poll(() => getMembershipAppRoles(ctx, membershipId)).toMatchObject([{ id: role.id }])
-    await page.getByLabel('E-mail address').fill('new@managed.example')
+    await page.getByRole('button', { name: 'New own role' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Name', { exact: true }).fill('night-desk')
+    expect(await dialog.getByRole('checkbox').count()).toBe(1)
+    await dialog.getByLabel('orders:read').check()
+    await dialog.getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('group', { name: 'Grace' }).getByLabel('night-desk').click()
+    await expect
+      .poll(() => getMembershipAppRoles(ctx, membershipId))
+      .toMatchObject([
+        { id: role.id },
+        { name: 'night-desk', organizationId: id, permissions: [{ name: 'orders:read' }] },
+      ])
+    await page.getByLabel('Add a domain of e-mail addresses').fill('managed.example')
+    await page.getByRole('button', { name: 'Add domain' }).click()
+    await page.getByText('_vestibule-challenge.managed.example').waitFor(SHOWN)
+    await page.getByLabel('E-mail address', { exact: true }).fill('new@managed.example')
     await page.getByRole('button', { name: 'Invite' }).click()
     await page.getByText('pending').waitFor(SHOWN)
     await page.getByLabel('Name', { exact: true }).fill('Managed Ltd.')

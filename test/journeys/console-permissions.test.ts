@@ -232,7 +232,7 @@ describe.skipIf(noBrowser)('the permissions of the console', { timeout: 60_000 }
     await openScreen(page, `/organizations/${organization.id}`)
     await giveKeeper('Barbara Liskov')
     await page.getByRole('button', { name: 'Create a key' }).click()
-    await page.getByRole('textbox', { name: 'Name' }).fill('Import')
+    await page.getByRole('textbox', { name: 'Name' }).last().fill('Import')
     await page.getByLabel('Other APIs').fill('https://api.bolt.example')
     await page.getByRole('button', { name: 'Create', exact: true }).click()
     await page.getByRole('button', { name: 'I have stored it' }).click(SHOWN)

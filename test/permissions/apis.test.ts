@@ -15,6 +15,7 @@ const SHOP = {
       name: 'orders:write',
       description: 'Change orders',
       translations: [{ locale: 'de', description: 'Ändern' }],
+      isAllowedInOrganizations: true,
     },
     { name: 'orders:read' },
   ],
@@ -31,7 +32,10 @@ describe('an API', () => {
       permissionsInTokens: true,
       groupsInTokens: false,
       claimMappings: [],
-      permissions: [{ name: 'orders:read', description: null, translations: [] }, SHOP.permissions[0]],
+      permissions: [
+        { name: 'orders:read', description: null, translations: [], isAllowedInOrganizations: false },
+        SHOP.permissions[0],
+      ],
       updatedAt: expect.any(String),
       createdAt: expect.any(String),
     })

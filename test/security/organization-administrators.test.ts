@@ -6,6 +6,7 @@ import { updateOrganization } from '../../src/organizations/organizations.ts'
 import { createAppRole } from '../../src/permissions/app-roles.ts'
 import { createGroup } from '../../src/permissions/groups.ts'
 import { restRoutes } from '../../src/server/rest-routes.ts'
+import { lockUser } from '../../src/users/users.ts'
 import { ctxFor } from '../support/actors.ts'
 import { test as base, hashTables, toCode, UNKNOWN_IDS } from '../support/isolation.ts'
 import { newAdministrator, populateOrganization } from '../support/organization-administrators.ts'
@@ -16,14 +17,17 @@ import { hasServices } from '../support/services.ts'
 const PERMITTED = [
   'addGroupMembers',
   'createApiKey',
+  'createAppRole',
   'createGroup',
   'createInvitation',
   'createOrganizationDomain',
+  'deleteAppRole',
   'deleteGroup',
   'deleteGroupMembers',
   'deleteMembership',
   'deleteOrganizationDomain',
   'getApiKey',
+  'getAppRole',
   'getGroup',
   'getGroupAppRoles',
   'getInvitation',
@@ -32,12 +36,14 @@ const PERMITTED = [
   'getOrganization',
   'getOrganizationDomain',
   'listApiKeys',
+  'listAppRoles',
   'listEvents',
   'listGroups',
   'listInvitations',
   'listOrganizationAppRoles',
   'listOrganizationDomains',
   'listOrganizationMembers',
+  'listPermittedApis',
   'resendInvitation',
   'revokeApiKey',
   'revokeInvitation',
@@ -45,6 +51,7 @@ const PERMITTED = [
   'setGroupAppRoles',
   'setMembershipAppRoles',
   'updateApiKey',
+  'updateAppRole',
   'updateGroup',
   'updateMembership',
   'updateOrganization',
@@ -55,6 +62,8 @@ const PERMITTED = [
 const PERMITTED_FIELDS = [
   'apiKey',
   'apiKeys',
+  'appRole',
+  'appRoles',
   'events',
   'events',
   'group',
@@ -72,7 +81,10 @@ type Customer = Awaited<ReturnType<typeof populateOrganization>>
 type Ids = Record<string, string>
 
 /** A valid body of an operation about an organization. */
-const toBody = (operationId: string, { organizationId, userId, appRoleId, resource }: Customer): object =>
+const toBody = (
+  operationId: string,
+  { organizationId, userId, appRoleId, apiId, resource }: Customer,
+): object =>
   ({
     createInvitation: {
       email: 'new@customer.example',
@@ -80,6 +92,8 @@ const toBody = (operationId: string, { organizationId, userId, appRoleId, resour
       appRoleIds: [appRoleId],
       isAdministrator: true,
     },
+    createAppRole: { name: 'night-desk', organizationId, permissions: [{ apiId, name: 'read' }] },
+    updateAppRole: { description: 'Reads' },
     createGroup: { name: 'Other', organizationId },
     createApiKey: { name: 'Import', organizationId, resources: [resource] },
     updateOrganization: { name: 'Renamed' },
@@ -249,8 +263,59 @@ describe.runIf(hasServices)('an administrator of an organization', () => {
       expect(await send('PATCH', `/organizations/${organizationId}`, body)).toBe(403)
     // Nobody takes a user of the tenant into an organization by id alone.
     expect(await send('POST', `/organizations/${organizationId}/members`, { userId: rival.userId })).toBe(403)
+    // Its own roles have permissions for organizations alone, and roles of others stay what they are.
+    const permissions = [{ apiId: customer.apiId, name: 'write' }]
+    expect(await send('POST', '/app-roles', { name: 'own', organizationId, permissions })).toBe(404)
+    expect(await send('PATCH', `/app-roles/${customer.appRoleId}`, { permissions })).toBe(404)
+    expect(await send('POST', '/app-roles', { name: 'root', organizationId })).toBe(409)
+    expect(await send('POST', '/app-roles', { name: 'own', organizationId, assignableTo: ['user'] })).toBe(
+      403,
+    )
+    expect(await send('POST', '/app-roles', { name: 'own' })).toBe(403)
+    for (const id of [forUsers.id, rival.appRoleId])
+      for (const [method, body] of [
+        ['PATCH', { name: 'own' }],
+        ['DELETE', undefined],
+      ] as const)
+        expect(await send(method, `/app-roles/${id}`, body as never)).toBe(403)
+    const foreign = { appRoleIds: [rival.appRoleId] }
+    expect(await send('PUT', `/memberships/${ownMembershipId}/app-roles`, foreign)).toBe(404)
+    expect(await send('PUT', `/groups/${customer.groupId}/app-roles`, foreign)).toBe(404)
+    expect(await send('POST', '/invitations', { ...invitation, ...foreign })).toBe(404)
     expect(await send('PATCH', `/users/${customer.userId}`, { locked: true })).toBe(403)
     expect(await send('POST', `/users/${customer.userId}/credentials/enrollment-tokens`, {})).toBe(403)
+  })
+
+  test('never removes the last one who can sign in, also when two remove each other', async ({
+    own,
+    rest,
+  }) => {
+    const ctx = await ctxFor(own.tenant)
+    const { organizationId } = await populateOrganization(own.tenant)
+    const [one, other] = [
+      await newAdministrator(own.tenant, organizationId),
+      await newAdministrator(own.tenant, organizationId),
+    ]
+    const lone = await newAdministrator(own.tenant, organizationId)
+    await lockUser(ctx, lone.userId)
+    const end = (
+      by: { token: string },
+      { ownMembershipId }: { ownMembershipId: string },
+      isDeletion = false,
+    ) =>
+      rest(
+        isDeletion ? 'DELETE' : 'PATCH',
+        `/memberships/${ownMembershipId}`,
+        isDeletion ? undefined : { isAdministrator: false },
+        { token: by.token },
+      ).then(({ status }: { status: number }) => status)
+    const raced = await Promise.all([end(one, other), end(other, one, true)])
+    expect(raced.filter((status) => status === 200)).toHaveLength(1)
+    const [left, gone] = raced[0] === 200 ? [one, other] : [other, one]
+    expect(await end(left, gone)).not.toBe(409)
+    expect([await end(left, left), await end(left, left, true)]).toEqual([409, 409])
+    await updateMembership(ctx, left.ownMembershipId, { isAdministrator: false })
+    expect(await end(left, left)).toBe(403)
   })
 
   test('may call each listed operation about its organization', async ({

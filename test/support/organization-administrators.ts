@@ -26,8 +26,12 @@ export async function populateOrganization(tenant: string) {
   const member = await createOtherUser(tenant)
   const { id: membershipId } = await createMembership(ctx, organizationId, { userId: member.userId })
   const invitation = await createInvitation(ctx, { email: `guest@${slug}.example`, organizationId })
-  const api = await createApi(ctx, { identifier: `https://${slug}.example`, name: 'API' })
-  const appRole = await createAppRole(ctx, { name: slug, assignableTo: ['member'] })
+  const api = await createApi(ctx, {
+    identifier: `https://${slug}.example`,
+    name: 'API',
+    permissions: [{ name: 'read', isAllowedInOrganizations: true }, { name: 'write' }],
+  })
+  const appRole = await createAppRole(ctx, { name: slug, organizationId })
   const group = await createGroup(ctx, { name: 'Desk', organizationId })
   const domain = await createOrganizationDomain(ctx, organizationId, { domain: `${slug}.example` })
   const { apiKey } = await createApiKey(ctx, { name: 'Export', organizationId, resources: [api.identifier] })
@@ -40,6 +44,7 @@ export async function populateOrganization(tenant: string) {
     apiKeyId: apiKey.id,
     organizationDomainId: domain.id,
     appRoleId: appRole.id,
+    apiId: api.id,
     resource: api.identifier,
   }
 }

@@ -25,7 +25,7 @@ const test = base
       identifier: SHOP,
       name: 'Shop',
       tokenExpiryTime: 300,
-      permissions: [{ name: 'orders:read' }, { name: 'orders:write' }],
+      permissions: [{ name: 'orders:read', isAllowedInOrganizations: true }, { name: 'orders:write' }],
     })
     await createApi(ctx, { identifier: STOCK, name: 'Stock', permissions: [{ name: 'orders:read' }] })
     return createAppRole(ctx, {
@@ -105,9 +105,15 @@ describe('the access token for an API of the tenant', () => {
     const person = await newVisitor()
     const { id } = await createOrganization(ctx, { name: 'Acme', slug: 'acme' })
     const membership = await createMembership(ctx, id, { userId: person.user.id })
-    await setMembershipAppRoles(ctx, membership.id, { appRoleIds: [clerk.id] })
+    const own = await createAppRole(ctx, {
+      name: 'reader',
+      organizationId: id,
+      permissions: clerk.permissions.filter(({ name }) => name === 'orders:read'),
+    })
+    await setMembershipAppRoles(ctx, membership.id, { appRoleIds: [clerk.id, own.id] })
     const tokens = await person.newTokens({ ...request, organization: 'acme' })
-    const inAcme = { org_id: id, org_roles: ['clerk'], ...GIVEN }
+    // `roles` has those of the tenant alone.
+    const inAcme = { org_id: id, org_roles: ['clerk', 'reader'], ...GIVEN }
     expect(decodeJwt(tokens.access_token)).toMatchObject(inAcme)
     expect(await introspect(tokens)).toMatchObject(inAcme)
     const elsewhere = await person.newTokens(request)

@@ -145,6 +145,15 @@ export const ORGANIZATION_OPERATIONS: Record<string, Call[]> = {
       read: ({ organization: found }) => found && { ...readPage('appRoles')(found), page: 0 },
     }),
   })),
+  listPermittedApis: WHICH.map((which) => ({
+    title: which,
+    rest: (fixture): Rest => ['GET', `/organizations/${toId(which, fixture)}/permitted-apis`],
+    gql: (fixture): Gql => ({
+      query: `query($id: ID!) { organization(id: $id) { result: permittedApis(first: 50) { page pageSize totalSize pageInfo { endsEarly } nodes ${select('PermittedApi')} } } }`,
+      variables: { id: toId(which, fixture) },
+      read: ({ organization: found }) => found && { ...readPage('permittedApis')(found), page: 0 },
+    }),
+  })),
   deleteMembership: WHICH.map((which) => ({
     title: which,
     rest: (fixture): Rest => ['DELETE', `/memberships/${toMembershipId(which, fixture)}`],

@@ -129,6 +129,8 @@ export const PERMISSION_OPERATIONS: Record<string, Call[]> = {
     { name: 'foreign', permissions: [{ apiId: unknownId('api'), name: 'x' }] },
     { name: 'clerk' },
     { name: 'new', description: 'New', assignableTo: null },
+    { name: 'own', organizationId: unknownId('organization') },
+    { name: 'own', organizationId: unknownId('organization'), assignableTo: ['user'] },
   ].map((input) => ({
     title: JSON.stringify(input),
     rest: (): Rest => ['POST', '/app-roles', input],
