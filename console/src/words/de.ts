@@ -1167,6 +1167,16 @@ export const DE: Words = {
   'You may not read all that the tokens have.': 'Sie dürfen nicht alles lesen, was die Tokens enthalten.',
   'Left out of {target}, because they are too large: {claims}':
     'In {target} ausgelassen, weil sie zu groß sind: {claims}',
+  'In URLs and tokens. Applications that know it need the new one.':
+    'In URLs und Tokens. Anwendungen, die es kennen, brauchen das neue.',
+  'Its identifier in another system.': 'Die Kennung der Organisation in einem anderen System.',
+  'Own roles': 'Eigene Rollen',
+  'New own role': 'Neue eigene Rolle',
+  'Change the role {name}': 'Rolle {name} ändern',
+  'Roles that this organization alone has. Its members and groups hold them.':
+    'Rollen, die nur diese Organisation hat. Ihre Mitglieder und Gruppen haben sie.',
+  'No permission is for organizations yet.': 'Noch ist keine Berechtigung für Organisationen freigegeben.',
+  'For own roles of organizations': 'Für eigene Rollen von Organisationen',
   'A group gives members of the organization roles together.':
     'Eine Gruppe gibt Mitgliedern der Organisation gemeinsam Rollen.',
   'No program acts in the name of this organization.': 'Kein Programm handelt im Namen dieser Organisation.',

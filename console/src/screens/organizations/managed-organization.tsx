@@ -14,9 +14,11 @@ import { t } from '../../words/words.ts'
 import { ManagedInvitations } from './managed-invitations.tsx'
 import { ManagedKeys } from './managed-keys.tsx'
 import { ManagedMembers } from './managed-members.tsx'
+import { OrganizationDomains } from './organization-domains.tsx'
 import { OrganizationPolicy } from './organization-policy.tsx'
+import { OrganizationRoles } from './organization-roles.tsx'
 
-/** The organization of its administrator: members, invitations, API keys, and what happened. */
+/** The organization of its administrator: members, invitations, own roles, domains, API keys, and what happened. */
 export function ManagedOrganizationScreen({ organizationId }: { organizationId: string }) {
   const [data, refresh] = useScreenQuery<managedOrganizationQuery>(
     graphql`
@@ -30,7 +32,7 @@ export function ManagedOrganizationScreen({ organizationId }: { organizationId: 
           name
           logoUrl
           themeColor
-          appRoles(first: 100) {
+          appRoles(first: 1000) {
             nodes {
               id
               name
@@ -38,7 +40,9 @@ export function ManagedOrganizationScreen({ organizationId }: { organizationId: 
           }
           ...managedMembers_organization
           ...organizationPolicy_organization
+          ...organizationDomains_organization
         }
+        ...organizationRoles_query @arguments(organizationId: $organizationId)
         invitations(filter: { organizationId: $organizationId }, last: 50) {
           nodes {
             id
@@ -96,6 +100,8 @@ export function ManagedOrganizationScreen({ organizationId }: { organizationId: 
             roles={roles}
             onChange={refresh}
           />
+          <OrganizationRoles organizationId={organizationId} query={data} mayWrite onChange={refresh} />
+          <OrganizationDomains organization={organization} mayWrite onChange={refresh} />
           <ManagedKeys apiKeys={data.apiKeys?.nodes ?? []} onChange={refresh} />
         </div>
       </div>

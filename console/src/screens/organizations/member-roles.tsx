@@ -10,10 +10,11 @@ export function MemberRoles({
   membership: memberRoles_membership$key
   onChange: () => void
 }) {
-  const { id, userId, user, appRoles } = useFragment(
+  const { id, organizationId, userId, user, appRoles } = useFragment(
     graphql`
       fragment memberRoles_membership on Membership {
         id
+        organizationId
         userId
         user {
           name
@@ -34,6 +35,7 @@ export function MemberRoles({
       id={id}
       name={user?.name ?? user?.email ?? userId}
       holder="MEMBER"
+      organizationId={organizationId}
       held={appRoles}
       onChange={onChange}
     />

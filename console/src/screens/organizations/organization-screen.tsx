@@ -16,13 +16,15 @@ import { t } from '../../words/words.ts'
 import { EventList } from '../log/event-list.tsx'
 import { OrganizationApiKeys } from './organization-api-keys.tsx'
 import { OrganizationDomains } from './organization-domains.tsx'
+import { OrganizationForm } from './organization-form.tsx'
 import { OrganizationGroups } from './organization-groups.tsx'
 import { OrganizationMembers } from './organization-members.tsx'
 import { OrganizationPolicy } from './organization-policy.tsx'
+import { OrganizationRoles } from './organization-roles.tsx'
 
 const route = getRouteApi('/organizations/$organizationId')
 
-/** One organization: its facts, its members, and what happened. */
+/** One organization: its settings, its members, and what happened. */
 export function OrganizationScreen() {
   const { organizationId } = route.useParams()
   const navigate = useNavigate()
@@ -34,17 +36,16 @@ export function OrganizationScreen() {
         }
         organization(id: $organizationId) {
           id
-          slug
           name
           logoUrl
-          externalId
-          metadata
           updatedAt
           createdAt
+          ...organizationForm_organization
           ...organizationMembers_organization
           ...organizationDomains_organization
           ...organizationPolicy_organization
         }
+        ...organizationRoles_query @arguments(organizationId: $organizationId)
         ...organizationGroups_query @arguments(organizationId: $organizationId)
         ...organizationApiKeys_query @arguments(organizationId: $organizationId)
         recent: events(filter: { organizationId: $organizationId }, direction: DESC, first: 30) {
@@ -61,6 +62,7 @@ export function OrganizationScreen() {
   )
   const mayFollow = useMay('events:read')
   const mayWrite = useMay('organizations:write')
+  const mayWriteRoles = useMay('roles:write')
   const deletion = useProblemMutation<organizationScreenDeleteMutation>(graphql`
     mutation organizationScreenDeleteMutation($organizationId: ID!) {
       deleteOrganization(input: { organizationId: $organizationId }) {
@@ -113,7 +115,8 @@ export function OrganizationScreen() {
                 deletion.run({ organizationId }, () => {
                   close()
                   notify(t('{name} is deleted.', { name }))
-                  void navigate({ to: '/organizations' })
+                  // Edits of what is deleted are not worth a question.
+                  void navigate({ to: '/organizations', ignoreBlocker: true })
                 })
               }
             />
@@ -121,26 +124,27 @@ export function OrganizationScreen() {
         )}
       </header>
       <div className="columns">
-        <dl className="facts card">
-          <dt>{t('Slug')}</dt>
-          <dd>{organization.slug}</dd>
-          <dt>{t('External id')}</dt>
-          <dd>{organization.externalId ?? <span className="none">{t('none')}</span>}</dd>
-          <dt>{t('Metadata')}</dt>
-          <dd>
-            <code>{JSON.stringify(organization.metadata)}</code>
-          </dd>
-          <dt>{t('Changed')}</dt>
-          <dd>
-            <Time at={organization.updatedAt} />
-          </dd>
-          <dt>{t('Created')}</dt>
-          <dd>
-            <Time at={organization.createdAt} />
-          </dd>
-        </dl>
+        <div>
+          <OrganizationForm key={organizationId} organization={organization} mayWrite={mayWrite} />
+          <dl className="facts card">
+            <dt>{t('Changed')}</dt>
+            <dd>
+              <Time at={organization.updatedAt} />
+            </dd>
+            <dt>{t('Created')}</dt>
+            <dd>
+              <Time at={organization.createdAt} />
+            </dd>
+          </dl>
+        </div>
         <div>
           <OrganizationMembers organization={organization} mayWrite={mayWrite} onChange={refresh} />
+          <OrganizationRoles
+            organizationId={organizationId}
+            query={data}
+            mayWrite={mayWriteRoles}
+            onChange={refresh}
+          />
           <OrganizationGroups organizationId={organizationId} query={data} onChange={refresh} />
           <OrganizationDomains organization={organization} mayWrite={mayWrite} onChange={refresh} />
           <OrganizationPolicy organization={organization} mayWrite={mayWrite} onChange={refresh} />

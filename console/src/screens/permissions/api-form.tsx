@@ -53,10 +53,11 @@ const toSaved = (api: Omit<apiForm_api$data, ' $fragmentType'>): Saved<Values> =
     claimMappings: toRowsText(api.claimMappings),
     permissions: JSON.stringify(
       api.permissions.map(
-        ({ name, description, translations }): PermissionRow => ({
+        ({ name, description, translations, isAllowedInOrganizations }): PermissionRow => ({
           name,
           description: description ?? '',
           translations: translations.map(({ locale, description: text }) => `${locale}: ${text}`).join('\n'),
+          isAllowedInOrganizations,
         }),
       ),
     ),
@@ -92,10 +93,11 @@ const toInput = ({
   ...(permissions !== undefined && {
     permissions: toRows(permissions)
       .filter(({ isRemoved }) => !isRemoved)
-      .map(({ name, description, translations: lines }) => ({
+      .map(({ name, description, translations: lines, isAllowedInOrganizations }) => ({
         name: name.trim(),
         description: description || null,
         translations: toTranslations(lines, 'description'),
+        isAllowedInOrganizations,
       })),
   }),
 })
@@ -131,6 +133,7 @@ export function ApiForm({ api: key, mayWrite }: { api: apiForm_api$key; mayWrite
             locale
             description
           }
+          isAllowedInOrganizations
         }
         updatedAt
       }

@@ -1,4 +1,4 @@
-import { Field } from '../../parts/form.tsx'
+import { CheckField, Field } from '../../parts/form.tsx'
 import type { Problem } from '../../parts/result.ts'
 import { t } from '../../words/words.ts'
 
@@ -7,6 +7,7 @@ export type PermissionRow = {
   name: string
   description: string
   translations: string
+  isAllowedInOrganizations: boolean
   isNew?: true
   isRemoved?: true
 }
@@ -122,6 +123,11 @@ export function ApiPermissions({
                 t('One a line, such as de: Bestellungen lesen'),
                 1,
               )}
+              <CheckField
+                label={t('For own roles of organizations')}
+                checked={row.isAllowedInOrganizations}
+                onChange={(isAllowedInOrganizations) => replace(index, { isAllowedInOrganizations })}
+              />
               {mayWrite && (
                 <button
                   type="button"
@@ -145,7 +151,18 @@ export function ApiPermissions({
           <button
             type="button"
             className="button quiet"
-            onClick={() => onChange([...rows, { name: '', description: '', translations: '', isNew: true }])}
+            onClick={() =>
+              onChange([
+                ...rows,
+                {
+                  name: '',
+                  description: '',
+                  translations: '',
+                  isAllowedInOrganizations: false,
+                  isNew: true,
+                },
+              ])
+            }
           >
             {t('Add a permission')}
           </button>

@@ -54,6 +54,7 @@ export function AppRoleForm({
         id
         name
         description
+        organizationId
         permissions {
           apiId
           name
@@ -74,6 +75,7 @@ export function AppRoleForm({
             permissions {
               name
               description
+              isAllowedInOrganizations
             }
           }
         }
@@ -94,6 +96,8 @@ export function AppRoleForm({
     }
   `)
   const { problem } = update
+  const isOffered = (permission: { isAllowedInOrganizations: boolean }) =>
+    role.organizationId === null || permission.isAllowedInOrganizations
   return (
     <EditedForm<Values>
       saved={toSaved(role)}
@@ -156,7 +160,7 @@ export function AppRoleForm({
                     {api.name} <code>{api.identifier}</code>
                   </legend>
                   {api.permissions.length === 0 && <p className="none">{t('none')}</p>}
-                  {api.permissions.map(({ name, description }) => {
+                  {api.permissions.filter(isOffered).map(({ name, description }) => {
                     const permission = toKey({ apiId: api.id, name })
                     return (
                       <CheckField

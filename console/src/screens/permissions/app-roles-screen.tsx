@@ -39,7 +39,8 @@ export function AppRolesScreen() {
       fragment appRolesScreen_appRoles on Query
       @argumentDefinitions(after: { type: "String" }, first: { type: "Int" })
       @refetchable(queryName: "appRolesScreenPageQuery") {
-        appRoles(first: $first, after: $after) @connection(key: "appRolesScreen_appRoles") {
+        appRoles(first: $first, after: $after, filter: { owner: TENANT })
+          @connection(key: "appRolesScreen_appRoles") {
           totalSize
           edges {
             node {

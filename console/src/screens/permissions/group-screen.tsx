@@ -169,6 +169,7 @@ export function GroupScreen() {
             id={group.id}
             name={name}
             holder={group.organizationId ? 'MEMBER' : 'USER'}
+            organizationId={group.organizationId ?? null}
             held={group.appRoles ?? []}
             onChange={refresh}
           />

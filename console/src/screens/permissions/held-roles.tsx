@@ -59,6 +59,7 @@ export function HeldRoles({
   id,
   name,
   holder,
+  organizationId = null,
   held,
   onChange,
 }: {
@@ -66,8 +67,9 @@ export function HeldRoles({
   /** The id of the holder, and its name. */
   id: string
   name: string
-  /** Whom the roles must be for. */
+  /** Whom the roles must be for, and the organization whose own roles are offered too. */
   holder: AppRoleHolder
+  organizationId?: string | null
   held: readonly Role[]
   onChange: () => void
 }) {
@@ -95,7 +97,7 @@ export function HeldRoles({
         <Dialog title={t('Roles at APIs of {name}', { name })} onClose={() => setIsOpen(false)}>
           <Suspense fallback={<ListSkeleton />}>
             <RoleForm
-              {...{ kind, id, holder, held }}
+              {...{ kind, id, holder, organizationId, held }}
               onClose={() => setIsOpen(false)}
               onSaved={() => {
                 setIsOpen(false)
@@ -113,6 +115,7 @@ function RoleForm({
   kind,
   id,
   holder,
+  organizationId,
   held,
   onSaved,
   onClose,
@@ -120,14 +123,24 @@ function RoleForm({
   kind: Kind
   id: string
   holder: AppRoleHolder
+  organizationId: string | null
   held: readonly Role[]
   onSaved: () => void
   onClose: () => void
 }) {
-  const { appRoles } = useLazyLoadQuery<heldRolesQuery>(
+  const { appRoles, own } = useLazyLoadQuery<heldRolesQuery>(
     graphql`
-      query heldRolesQuery {
-        appRoles(first: 1000) {
+      query heldRolesQuery($organizationId: ID, $inOrganization: Boolean!) {
+        appRoles(first: 1000, filter: { owner: TENANT }) {
+          nodes {
+            id
+            name
+            description
+            assignableTo
+          }
+        }
+        own: appRoles(first: 100, filter: { organizationId: $organizationId })
+          @include(if: $inOrganization) {
           nodes {
             id
             name
@@ -137,14 +150,16 @@ function RoleForm({
         }
       }
     `,
-    {},
+    { organizationId, inOrganization: organizationId !== null },
     { fetchPolicy: 'store-and-network' },
   )
   // A role that was given by another call may be beyond the first thousand.
   const [chosen, setChosen] = useState<readonly string[]>(() => held.map((role) => role.id))
   const [search, setSearch] = useState('')
   const set = useProblemMutation<heldRolesUserMutation>(MUTATIONS[kind])
-  const offered = (appRoles?.nodes ?? []).filter(({ assignableTo }) => assignableTo.includes(holder))
+  const offered = [...(own?.nodes ?? []), ...(appRoles?.nodes ?? [])].filter(({ assignableTo }) =>
+    assignableTo.includes(holder),
+  )
   const found = offered.filter(({ name, description }) =>
     `${name} ${description ?? ''}`.toLowerCase().includes(search.toLowerCase()),
   )

@@ -93,7 +93,7 @@ export function toInput(values: Values): Record<string, unknown> {
 }
 
 /** What is wrong with a JSON object, with the line where the browser says it; null for one that is right. */
-function findJsonProblem(text: string): string | null {
+export function findJsonProblem(text: string): string | null {
   try {
     const value: unknown = JSON.parse(text)
     return typeof value === 'object' && value !== null && !Array.isArray(value)
