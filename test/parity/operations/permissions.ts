@@ -130,7 +130,6 @@ export const PERMISSION_OPERATIONS: Record<string, Call[]> = {
     { name: 'clerk' },
     { name: 'new', description: 'New', assignableTo: null },
     { name: 'own', organizationId: unknownId('organization') },
-    { name: 'own', organizationId: unknownId('organization'), assignableTo: ['user'] },
   ].map((input) => ({
     title: JSON.stringify(input),
     rest: (): Rest => ['POST', '/app-roles', input],
