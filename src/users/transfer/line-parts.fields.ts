@@ -72,7 +72,8 @@ const organization = objectOf({
     example: 'Acme Inc.',
   }),
   isAdministrator: boolean.nullish().meta({
-    description: 'Whether the user becomes an administrator of the organization. One who is it stays so.',
+    description:
+      'Whether the user becomes an administrator of the organization, which voids enrollment links and the old password of the user. One who is it stays so.',
     example: false,
   }),
   appRoles: names('Names of the roles that the user gets in the organization.', 'order-clerk'),
