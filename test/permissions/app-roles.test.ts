@@ -70,6 +70,7 @@ describe('a role', () => {
       ...input,
       id: expect.stringMatching(/^role_/),
       permissions: input.permissions.toReversed(),
+      organizationId: null,
       assignableTo: ['user'],
       updatedAt: expect.any(String),
       createdAt: expect.any(String),
