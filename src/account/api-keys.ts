@@ -19,13 +19,6 @@ export async function listViewerApiKeys(ctx: Ctx): Promise<ApiKey[]> {
   return (await listApiKeys(ctx, { first: MAX_KEYS.user, filter: { userId } })).rows
 }
 
-/** Whether the calling user has a key. One statement. */
-export async function hasViewerApiKeys(ctx: Ctx): Promise<boolean> {
-  const { userId } = requireOwnAccount(ctx)
-  const where = { tenantId: ctx.tenant, userId }
-  return (await ctx.db.prisma.apiKey.findFirst({ where, select: { id: true } })) !== null
-}
-
 /**
  * Creates a key of the calling user. Throws InvalidInput, StepUpRequired, Conflict, and Forbidden where the tenant does not
  * permit it.

@@ -210,7 +210,10 @@ export const EVENTS = {
     ['invitationId', 'organizationId?'],
     z.strictObject({ reason: z.literal('delivery') }),
   ),
-  'invitation.revoked': event('An invitation was revoked.', ['invitationId', 'organizationId?']),
+  'invitation.revoked': event('An invitation was revoked, or declined by the person.', [
+    'invitationId',
+    'organizationId?',
+  ]),
   'invitation.accepted': event('An invitation was accepted.', ['userId', 'invitationId', 'organizationId?']),
   'idp.created': event('An identity provider was created.', ['idpId']),
   'idp.updated': event('An identity provider changed.', ['idpId']),

@@ -21,7 +21,7 @@ const { min, max, standard } = INVITATION_LIFETIME_SECONDS
 const INVITATION_STATUS = defineEnum('InvitationStatus', 'The status of an invitation.', {
   pending: 'The link works.',
   accepted: 'The person has accepted.',
-  revoked: 'An administrator has revoked it.',
+  revoked: 'An administrator has revoked it, or the person has declined it.',
   expired: 'The link has expired; it can be sent again.',
 })
 export type InvitationStatus = (typeof INVITATION_STATUS.values)[number]

@@ -13,7 +13,7 @@ import type { JoinWay } from '../model/join-ways.ts'
 import { parseInput } from '../schema/input-shapes.ts'
 import { type Page, type PageArgs, parsePaging, toPage } from '../schema/page.ts'
 import { MembershipCreate, MembershipPatch } from './memberships.fields.ts'
-import { lockAdministrators, lockMember } from './organizations.sql.ts'
+import { lockAdministrators, lockMember, lockOrganization } from './organizations.sql.ts'
 import { getOrganization, requireOrganizationId } from './organizations.ts'
 
 type NewMembership = {
@@ -180,23 +180,54 @@ export async function updateMembership(ctx: Ctx, id: string, input: unknown): Pr
       })
 }
 
+type EndedMembership = { deletedMembershipId: string; userId: string; organizationId: string }
+
+/** Ends a membership, in the transaction of the caller. Throws NotFound. */
+async function endMembership(tx: Db, ctx: Ctx, id: string): Promise<EndedMembership> {
+  const { userId, organizationId } = await tx.prisma.membership.delete({
+    where: { tenantId_id: { tenantId: ctx.tenant, id } },
+  })
+  await recordEvents(tx, ctx, [
+    createEvent('membership.deleted', { userId, organizationId, membershipId: id }),
+  ])
+  return { deletedMembershipId: id, userId, organizationId }
+}
+
 /** Ends a membership. Throws NotFound, and Conflict (the last administrator, for an administrator of the organization). */
-export async function deleteMembership(
-  ctx: Ctx,
-  id: string,
-): Promise<{ deletedMembershipId: string; userId: string; organizationId: string }> {
+export async function deleteMembership(ctx: Ctx, id: string): Promise<EndedMembership> {
   requireMembershipId(id)
   return ctx.db.transaction(async (tx) => {
     await requireOtherAdministrator(tx, ctx, id)
-    const { userId, organizationId } = await tx.prisma.membership.delete({
-      where: { tenantId_id: { tenantId: ctx.tenant, id } },
-    })
-    await recordEvents(tx, ctx, [
-      createEvent('membership.deleted', { userId, organizationId, membershipId: id }),
-    ])
-    return { deletedMembershipId: id, userId, organizationId }
+    return endMembership(tx, ctx, id)
   })
 }
+
+/**
+ * Ends the membership of a user who leaves. The organization is locked, so that two administrators do not leave at once. Throws
+ * NotFound, and Conflict for the last administrator while there are other members.
+ */
+export async function leaveOrganization(
+  ctx: Ctx,
+  organizationId: string,
+  userId: string,
+): Promise<EndedMembership> {
+  return ctx.db.transaction(async (tx) => {
+    await lockOrganization(tx, organizationId)
+    const where = { tenantId: ctx.tenant, organizationId }
+    const own = await tx.prisma.membership.findFirst({ where: { ...where, userId } })
+    if (!own) throw new NotFound('membership')
+    const successor =
+      own.isAdministrator &&
+      (await tx.prisma.membership.findFirst({
+        where: { ...where, userId: { not: userId } },
+        orderBy: { isAdministrator: 'desc' },
+      }))
+    if (successor && !successor.isAdministrator) throw new Conflict([], LAST_ADMINISTRATOR)
+    return endMembership(tx, ctx, own.id)
+  })
+}
+const LAST_ADMINISTRATOR =
+  'You are the last administrator of this organization, and it has other members. Make one of them an administrator first.'
 
 /** The number of members of an organization. */
 export const countMembers = (ctx: Ctx, organizationId: string): Promise<number> =>

@@ -36,6 +36,9 @@ const MUTATIONS: Record<string, string> = {
   rotateViewerApiKey: '{apiKeyId: "apikey_01m7xeb1sbendby702xerkqv3p"}',
   revokeViewerApiKey: '{apiKeyId: "apikey_01m7xeb1sbendby702xerkqv3p"}',
   revokeViewerConsent: '{clientId: "client_01m7xeb1sbendby702xerkqv3p"}',
+  acceptViewerInvitation: '{invitationId: "invitation_01m7xeb1sbendby702xerkqv3p"}',
+  declineViewerInvitation: '{invitationId: "invitation_01m7xeb1sbendby702xerkqv3p"}',
+  leaveViewerOrganization: '{organizationId: "organization_01m7xeb1sbendby702xerkqv3p"}',
 }
 const toMutation = (name: string) => `mutation { ${name}(input: ${MUTATIONS[name]}) { __typename } }`
 

@@ -42,6 +42,9 @@ describe('every root field', () => {
     'createViewerApiKey',
     'rotateViewerApiKey',
     'revokeViewerApiKey',
+    'acceptViewerInvitation',
+    'declineViewerInvitation',
+    'leaveViewerOrganization',
   ]
 
   test.each(rootFields)('%s declares its scope in its rule and its description', (title, _kind, field) => {
@@ -104,6 +107,7 @@ const OPEN_TYPES: Record<string, string> = {
   SignInStep: 'is part of SignInExplanation',
   TenantSetupStep: 'is read by Tenant.setup, which has a rule',
   SignUpField: 'is read through the settings, whose type has a rule',
+  ViewerInvitation: 'is read by Viewer.invitations, which has a rule',
   SignUpFieldSchema: 'is part of SignUpField',
   SessionProof: 'is read through a session, whose type has a rule',
   TextOverride: 'is read through the settings, whose type has a rule',

@@ -8,7 +8,9 @@ import { listInboxMessages } from '../../src/delivery/inbox.ts'
 import type { LogEvent } from '../../src/events/log.ts'
 import { EVENT_TYPES, EVENTS, type EventType } from '../../src/events/types.ts'
 import { updateIdentityProvider } from '../../src/idps/idps.ts'
+import { createInvitation } from '../../src/invitations/invitations.ts'
 import { issueAccessToken } from '../../src/oidc/token/access-tokens.ts'
+import { createOrganization } from '../../src/organizations/organizations.ts'
 import { restRoutes } from '../../src/server/rest-routes.ts'
 import { updateSettings } from '../../src/tenants/settings.ts'
 import type { Call } from '../parity/call.ts'
@@ -64,6 +66,12 @@ const NEW_EMAIL = 'ada.new@parity.example'
 const NEW_PHONE = '+41791112299'
 const makeOwnKey = async ({ ctx, userId }: Fixture): Promise<string> =>
   (await createApiKey(ctx, { name: 'Script', userId })).apiKey.id
+
+/** Invites the user to an organization of which the user is not a member. */
+async function inviteToOrganization({ ctx }: Fixture): Promise<string> {
+  const { id: organizationId } = await createOrganization(ctx, { slug: `audit-${Date.now()}`, name: 'Audit' })
+  return (await createInvitation(ctx, { email: EMAIL, organizationId })).id
+}
 
 const requestEmail = own('requestEmailChange', () => ({ email: NEW_EMAIL }))
 const requestPhone = own('requestPhoneNumberChange', () => ({ phoneNumber: NEW_PHONE }))
@@ -146,6 +154,15 @@ const MORE: Record<string, AuditedCall[]> = {
   revokeViewerSession: [own('revokeViewerSession', ({ sessionId }) => ({ sessionId }))],
   revokeViewerSessions: [own('revokeViewerSessions', () => ({ includeCurrent: true }))],
   revokeViewerConsent: [own('revokeViewerConsent', ({ clientId }) => ({ clientId }))],
+  acceptViewerInvitation: [
+    own('acceptViewerInvitation', async (fixture) => ({ invitationId: await inviteToOrganization(fixture) })),
+  ],
+  declineViewerInvitation: [
+    own('declineViewerInvitation', async (fixture) => ({
+      invitationId: await inviteToOrganization(fixture),
+    })),
+  ],
+  leaveViewerOrganization: [own('leaveViewerOrganization', ({ organizationId }) => ({ organizationId }))],
   setViewerDeletion: [
     own('setViewerDeletion', async ({ tenant }) => {
       await updateSettings(createPlatformCtx(tenant), { accountDeletionDays: 7 })

@@ -3,6 +3,7 @@ import { listApiNames } from '../../access/declared-resources.ts'
 import { listConsentItems } from '../../consents/consent-items.ts'
 import { listUserConsents } from '../../consents/consents.ts'
 import { NotFound } from '../../core/errors.ts'
+import { findViewerSections } from '../../invitations/own-invitations.ts'
 import { localizeClient } from '../../languages/localize-client.ts'
 import { getRequestWords } from '../../languages/request-language.ts'
 import { addPageRoute, createPlainPage, renderComponent } from '../../pages/responses.http.ts'
@@ -12,7 +13,6 @@ import {
   findViewerDeletion,
   requestViewerDeletion,
 } from '../account-deletion.ts'
-import { hasViewerApiKeys } from '../api-keys.ts'
 import { revokeViewerConsent } from '../consents.ts'
 import { collectOwnData } from '../own-data.ts'
 import { requireRecentSignIn } from '../step-up.ts'
@@ -24,6 +24,7 @@ import { API_KEYS_PAGE } from './api-keys.http.ts'
 import { AppsPage } from './apps.pages.tsx'
 import { DataPage } from './data.pages.tsx'
 import { DeletionPage } from './deletion.pages.tsx'
+import { ORGANIZATIONS_PAGE } from './organizations.http.ts'
 import { OverviewPage } from './overview.pages.tsx'
 import { PROFILE_PAGE } from './profile.http.ts'
 import { SESSIONS_PAGE } from './sessions.http.ts'
@@ -94,13 +95,14 @@ const DATA_PAGE: AccountPage = {
 const OVERVIEW_PAGE: AccountPage = {
   path: '',
   show: async ({ call, ctx, user, session }) => {
-    const [deletion, days, hasKeys] = await Promise.all([
+    const [deletion, days, own] = await Promise.all([
       findViewerDeletion(ctx),
       findDeletionDays(ctx),
-      call.tenant.userApiKeys || hasViewerApiKeys(ctx),
+      findViewerSections(ctx),
     ])
     return renderComponent(ctx, OverviewPage, {
-      hasKeys,
+      hasKeys: call.tenant.userApiKeys || own?.hasKeys,
+      hasOrganizations: own?.hasOrganizations,
       tenant: call.tenant,
       person: session,
       canDelete: days > 0 || deletion !== null,
@@ -119,6 +121,7 @@ const PAGES = [
   RECOVERY_CODES_PAGE,
   SESSIONS_PAGE,
   APPS_PAGE,
+  ORGANIZATIONS_PAGE,
   API_KEYS_PAGE,
   DATA_PAGE,
   DELETION_PAGE,

@@ -10,6 +10,8 @@ type OverviewPageProps = {
   person: PagePerson
   /** The user may create API keys, or has some. */
   hasKeys?: boolean
+  /** The user belongs to an organization, or is invited to one. */
+  hasOrganizations?: boolean
   /** The user may delete the account, or has asked for it. */
   canDelete?: boolean
   /** From when on the account is deleted; null without a request. */
@@ -29,6 +31,11 @@ const SECTIONS = [
   { path: 'sessions', title: 'account.sessions', words: 'account.sessionsText' },
   { path: 'apps', title: 'account.apps', words: 'account.appsText' },
 ] as const
+const ORGANIZATIONS_SECTION = {
+  path: 'organizations',
+  title: 'account.organizations',
+  words: 'account.organizationsText',
+} as const
 const KEYS_SECTION = { path: 'api-keys', title: 'account.apiKeys', words: 'account.apiKeysText' } as const
 const DATA_SECTION = { path: 'data', title: 'account.data', words: 'account.dataText' } as const
 const DELETION_SECTION = {
@@ -43,6 +50,7 @@ export const OverviewPage = ({
   person,
   canDelete = false,
   hasKeys = false,
+  hasOrganizations = false,
   deletedAt = null,
   timeZone = null,
 }: OverviewPageProps): VNode => (
@@ -66,6 +74,7 @@ export const OverviewPage = ({
       <PlainList class="messages">
         {[
           ...SECTIONS,
+          ...(hasOrganizations ? [ORGANIZATIONS_SECTION] : []),
           ...(hasKeys ? [KEYS_SECTION] : []),
           DATA_SECTION,
           ...(canDelete ? [DELETION_SECTION] : []),

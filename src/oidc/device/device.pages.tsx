@@ -17,6 +17,7 @@ import {
   ConsentButtons,
   ConsentItems,
   type ConsentPageProps,
+  ForOrganization,
   PublisherNote,
   RevocationHint,
 } from '../signin/consent.pages.tsx'
@@ -77,6 +78,7 @@ export const DeviceConsentPage = ({
   person,
   consentItems,
   apis = [],
+  organization,
   userCode,
   accepted,
 }: ConsentPageProps & { userCode: string }): VNode => (
@@ -95,6 +97,7 @@ export const DeviceConsentPage = ({
   >
     <PublisherNote client={client} />
     <SignedInAs interaction={interaction} person={person} />
+    <ForOrganization organization={organization} />
     <section class="field">
       <h2>
         <Message of="device.shows" />

@@ -16,12 +16,13 @@ export const CONSENT_FORMS: FormHandlers = { allow: allowConsent, deny: denyCons
 /** Renders the page that asks for consent. */
 export async function renderConsent(signIn: SignInStep, { common, options }: PageView): Promise<Response> {
   const { call, authorization } = signIn
-  const { scopes, claims, resources } = authorization
+  const { scopes, claims, resources, signInState, organization } = authorization
   const accepted = await findPasskeySignal(signIn)
   return selectCompletion(signIn).renderConsent(
     {
       ...common,
-      person: authorization.signInState ?? {},
+      person: signInState ?? {},
+      organization: organization?.name,
       accepted,
       consentItems: listConsentItems(scopes, claims),
       apis: await listApiNames(call.ctx.tenant, resources, getRequestWords(call.ctx).language),

@@ -15,6 +15,8 @@ export type ConsentPageProps = StepPageProps & {
   consentItems: readonly ConsentItem[]
   /** The names of other APIs that the client will use on behalf of the user, each once. */
   apis?: readonly string[]
+  /** The name of the organization that the tokens are for; null for none. */
+  organization?: string | null
   /** Where the answer goes; omitted for a device, which has it already. */
   destination?: Destination
   /** The passkeys of a user who has just signed in. */
@@ -31,6 +33,14 @@ export const PublisherNote = ({ client }: Pick<ConsentPageProps, 'client'>): VNo
   ) : client.registeredBy === 'document' && client.id ? (
     <p>
       <Message of="consent.publisher" host={<StrongText>{new URL(client.id).host}</StrongText>} />
+    </p>
+  ) : null
+
+/** The organization that the client gets tokens for. */
+export const ForOrganization = ({ organization }: Pick<ConsentPageProps, 'organization'>): VNode | null =>
+  organization ? (
+    <p>
+      <Message of="consent.organization" organization={<StrongText>{organization}</StrongText>} />
     </p>
   ) : null
 
@@ -124,6 +134,7 @@ export const ConsentPage = ({
   person,
   consentItems,
   apis,
+  organization,
   destination,
   accepted,
 }: ConsentPageProps): VNode => (
@@ -143,6 +154,7 @@ export const ConsentPage = ({
     <PublisherNote client={client} />
     <OtherDestination destination={destination} />
     <SignedInAs interaction={interaction} person={person} />
+    <ForOrganization organization={organization} />
     <ConsentItems consentItems={consentItems} apis={apis} />
     <ConsentButtons interaction={interaction} />
     <p class="hint">

@@ -5,6 +5,7 @@ import { ApiKeysPage, NewApiKeyPage } from '../../account/pages/api-keys.pages.t
 import { AppsPage } from '../../account/pages/apps.pages.tsx'
 import { DataPage } from '../../account/pages/data.pages.tsx'
 import { DeletionPage } from '../../account/pages/deletion.pages.tsx'
+import { OrganizationsPage } from '../../account/pages/organizations.pages.tsx'
 import { OverviewPage } from '../../account/pages/overview.pages.tsx'
 import { ProfilePage } from '../../account/pages/profile.pages.tsx'
 import { SessionsPage } from '../../account/pages/sessions.pages.tsx'
@@ -34,7 +35,7 @@ export function buildAccountSamples(tenant: PageTenant, now: Date): Record<strin
   ]
   const session = { id: 'session_1', ip: '203.0.113.7', lastSeenAt: now, startedAt: now }
   return {
-    account: <OverviewPage tenant={tenant} person={PERSON} canDelete hasKeys />,
+    account: <OverviewPage tenant={tenant} person={PERSON} canDelete hasKeys hasOrganizations />,
     'account-profile': (
       <ProfilePage
         {...shown}
@@ -101,6 +102,24 @@ export function buildAccountSamples(tenant: PageTenant, now: Date): Record<strin
             words: ['See your email address'],
             apis: ['Orders'],
             since: now,
+          },
+        ]}
+      />
+    ),
+    'account-organizations': (
+      <OrganizationsPage
+        {...shown}
+        consoleUrl={`/${tenant.tenantId}/console`}
+        organizations={[
+          { id: 'organization_1', name: 'Acme', isAdministrator: true, roles: ['Buyer'], since: now },
+        ]}
+        invitations={[
+          {
+            id: 'invitation_1',
+            organizationId: 'organization_2',
+            organizationName: 'Globex',
+            inviterName: PERSON.name,
+            expiresAt: now,
           },
         ]}
       />

@@ -30,6 +30,7 @@ const test = base
       const organization = (await create('/organizations', { slug, name: `Organization ${count}` })) as {
         id: string
         slug: string
+        name: string
       }
       for (const { id } of members) await create(`/organizations/${organization.id}/members`, { userId: id })
       return organization
@@ -160,7 +161,9 @@ describe('a client that asks for the organization', () => {
     }
     const poll = (device: { code: string }) => pollWith(app, tenant, requiring, device.code)
     const named = await start({ organization: first.slug })
-    expect((await decide(member.browser, tenant, named.shown, 'allow')).path).toMatch(/approved$/)
+    const asked = await enterCode(member.browser, tenant, named.shown)
+    expect(asked.html).toMatch(new RegExp(`For the organization .*${first.name}`))
+    expect((await member.browser.submit(asked, { step: 'allow' })).path).toMatch(/approved$/)
     const { body } = await poll(named)
     expect(readOrganization(body.access_token)).toEqual([first.id, first.slug])
     expect((await oidc.refresh(body.refresh_token as string, {}, requiring)).status).toBe(200)
