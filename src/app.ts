@@ -20,6 +20,7 @@ import { afterOpenResponses, closeWithConnection } from './http/open-responses.t
 import { ignoreUpgrade, isWebSocketUpgrade, rejectUpgrade } from './http/upgrades.http.ts'
 import { addInvitationRoutes } from './invitations/invitation.routes.ts'
 import { addOidcRoutes } from './oidc/oidc.routes.ts'
+import { addOrganizationSetupRoutes } from './organizations/setup/setup.routes.ts'
 import { addLanguageRoute } from './pages/language.routes.ts'
 import { createRestApp } from './rest/rest.ts'
 import { addAssetRoutes } from './server/assets.routes.ts'
@@ -65,6 +66,7 @@ async function createHttpApp(isStopping: () => boolean): Promise<H3> {
   addAccountPageRoutes(app)
   addRelatedOriginRoutes(app)
   addInvitationRoutes(app)
+  addOrganizationSetupRoutes(app)
   addLanguageRoute(app)
   addConsoleRoutes(app)
   addNotFoundRoute(app)

@@ -101,6 +101,24 @@ export const ORGANIZATION_EVENTS = {
     z.strictObject({ members: z.int() }),
     'OrganizationEvent',
   ),
+  'organization.setup_created': event(
+    'A link for the set-up of the organization was created. It ended the former one.',
+    ['organizationId'],
+    NONE,
+    'OrganizationEvent',
+  ),
+  'organization.setup_opened': event(
+    'The link was opened. The events of the set-up have the client `organization-setup` as their actor.',
+    ['organizationId'],
+    NONE,
+    'OrganizationEvent',
+  ),
+  'organization.setup_revoked': event(
+    'The link, or the visit that it opened, was ended.',
+    ['organizationId'],
+    NONE,
+    'OrganizationEvent',
+  ),
   'membership.created': event(
     'A user became a member of an organization.',
     ['userId', 'organizationId', 'membershipId'],

@@ -14,9 +14,10 @@ const PREFIX = isSecure ? '__Host-' : ''
 /**
  * What a cookie has: `sid` the token of the browser session, `acc` that of an account of the browser, `ix` the key that
  * binds an interaction or a page to the browser, `to` the handle of the sign-in that the browser left for an identity
- * provider, which proves nothing, `out` the key of a logout at an identity provider, `kb` the mark of a known browser.
+ * provider, which proves nothing, `out` the key of a logout at an identity provider, `kb` the mark of a known browser,
+ * `os` the token of a visit that sets up an organization.
  */
-export type CookieKind = 'sid' | 'acc' | 'ix' | 'to' | 'out' | 'kb'
+export type CookieKind = 'sid' | 'acc' | 'ix' | 'to' | 'out' | 'kb' | 'os'
 
 const toPrefix = (kind: CookieKind): string => `${PREFIX}vst_${kind}_`
 

@@ -17,6 +17,7 @@ import { explanationOperations } from '../oidc/explain/explain-sign-in.operation
 import { previewOperations } from '../oidc/explain/preview-token.operations.ts'
 import { organizationDomainOperations } from '../organizations/organization-domains.operations.ts'
 import { organizationOperations } from '../organizations/organizations.operations.ts'
+import { setupLinkOperations } from '../organizations/setup/setup-links.operations.ts'
 import { passcodeOperations } from '../passcodes/passcodes.operations.ts'
 import { signInLimitOperations } from '../passcodes/sign-in-limits.operations.ts'
 import { apiOperations } from '../permissions/apis.operations.ts'
@@ -58,6 +59,7 @@ export const restRoutes: readonly RestRoute[] = [
   ...invitationOperations,
   ...organizationOperations,
   ...organizationDomainOperations,
+  ...setupLinkOperations,
   ...registrationTokenOperations,
   ...clientOperations,
   ...apiKeyOperations,

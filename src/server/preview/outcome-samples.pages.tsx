@@ -15,6 +15,7 @@ import {
 import type { Words } from '../../languages/translations.ts'
 import { DeviceApprovedPage, DeviceDeniedPage } from '../../oidc/device/device.pages.tsx'
 import { LogoutChoicePage, LogoutConfirmPage, UpstreamLogoutPage } from '../../oidc/logout/logout.pages.tsx'
+import { SetupExpiredPage, SetupPage, SetupStartPage } from '../../organizations/setup/setup.pages.tsx'
 import type { PageTenant } from '../../pages/page-shell.pages.tsx'
 import {
   ErrorPage,
@@ -35,6 +36,27 @@ export function buildOutcomeSamples(words: Words, tenant: PageTenant, now: Date)
     lastSeenAt: now,
   }))
   return {
+    'organization-setup-start': <SetupStartPage tenant={tenant} form={interaction} />,
+    'organization-setup': (
+      <SetupPage
+        tenant={tenant}
+        form={interaction}
+        name="Acme"
+        domains={[
+          {
+            id: 'orgdomain_1',
+            domain: 'acme.example',
+            state: 'pending',
+            recordName: '_vestibule-challenge.acme.example',
+            recordValue: '0'.repeat(43),
+            problem: 'missing',
+          },
+        ]}
+        provider={{ callbackUrl: `${APP_URL}/callback`, isStored: true, issuer: APP_URL, clientId: 'acme' }}
+        faults={['endpoint missing']}
+      />
+    ),
+    'organization-setup-expired': <SetupExpiredPage tenant={tenant} />,
     'device-approved': <DeviceApprovedPage tenant={tenant} />,
     'device-denied': <DeviceDeniedPage tenant={tenant} />,
     'sign-in-finished': <FinishedSignInPage tenant={tenant} person={PERSON} />,

@@ -1,3 +1,4 @@
+import { createSetupLink } from '../../../src/organizations/setup/setup-links.ts'
 import type { Call, Gql, Rest } from '../call.ts'
 import type { Fixture } from '../fixture.ts'
 import { objectQuery, readGone, readPage, select, unknownId } from '../queries.ts'
@@ -10,7 +11,36 @@ const toId = (which: string, { organizationId }: Fixture): string =>
 const toDomainId = (which: string, { organizationDomainId }: Fixture): string =>
   which === 'present' ? organizationDomainId : unknownId('orgdomain')
 
+/** A link differs from the other one of the comparison in its token and its time. */
+const SETUP_LINK_OPERATIONS: Record<string, Call[]> = {
+  createOrganizationSetupLink: WHICH.map((which) => ({
+    title: which,
+    rest: (fixture): Rest => ['POST', `/organizations/${toId(which, fixture)}/setup-link`],
+    gql: (fixture): Gql => ({
+      mutation: 'createOrganizationSetupLink',
+      input: { organizationId: toId(which, fixture) },
+      read: (result) => result,
+    }),
+  })),
+  revokeOrganizationSetupLink: WHICH.map((which) => ({
+    title: which,
+    rest: async (fixture): Promise<Rest> => {
+      await createSetupLink(fixture.ctx, fixture.organizationId)
+      return ['DELETE', `/organizations/${toId(which, fixture)}/setup-link`]
+    },
+    gql: async (fixture): Promise<Gql> => {
+      await createSetupLink(fixture.ctx, fixture.organizationId)
+      return {
+        mutation: 'revokeOrganizationSetupLink',
+        input: { organizationId: toId(which, fixture) },
+        read: readGone,
+      }
+    },
+  })),
+}
+
 export const ORGANIZATION_DOMAIN_OPERATIONS: Record<string, Call[]> = {
+  ...SETUP_LINK_OPERATIONS,
   createOrganizationDomain: [
     { which: 'unknown', input: { domain: 'parity.example' } },
     { which: 'present', input: { domain: 'localhost' } },
