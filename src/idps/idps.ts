@@ -149,13 +149,25 @@ const PRESENTATION_FIELDS: readonly string[] = ['name', 'scopes']
 /** Fields that say which server gets kept refresh tokens, and as which client. */
 const TOKEN_FIELDS: readonly string[] = ['keepTokens', 'clientId', 'issuer', 'tokenEndpoint']
 
+/** Requires the client secret with another server, which would get the stored one. Throws InvalidInput. */
+function requireSecretOfServer(before: IdpFields, patch: Partial<IdpFields>): void {
+  if (before.clientSecret === null || patch.clientSecret !== undefined) return
+  const isMoved = (['issuer', 'tokenEndpoint'] as const).some(
+    (field) => patch[field] && patch[field] !== before[field],
+  )
+  if (!isMoved) return
+  throw new InvalidInput([
+    { field: 'clientSecret', description: 'is required with another server, which would get the stored one' },
+  ])
+}
+
 /**
  * Changes an identity provider: omitted fields are unchanged, null and, for text, '' unset; response-only fields, and
  * `type`, are ignored where they are as they were. It must be valid as a whole afterwards. Links stay, under
  * the issuer that they were made with. Kept tokens are deleted when they are not kept any more, or would be sent
  * elsewhere, and ID tokens when the logout there is switched off. A change that changes nothing leaves updatedAt and the log alone.
- * Throws NotFound, InvalidInput, Conflict (`expectedUpdatedAt`), and Forbidden where linked people have roles
- * that permit what the caller may not.
+ * Throws NotFound, InvalidInput (also for another server without the client secret), Conflict (`expectedUpdatedAt`), and
+ * Forbidden where linked people have roles that permit what the caller may not.
  */
 export async function updateIdentityProvider(ctx: Ctx, idpId: string, input: unknown): Promise<Idp> {
   if (!isIdpId(idpId)) throw new NotFound('identity provider')
@@ -171,6 +183,7 @@ export async function updateIdentityProvider(ctx: Ctx, idpId: string, input: unk
     if (changedFields.length === 0) return current
     if (changedFields.some((field) => !PRESENTATION_FIELDS.includes(field)))
       await requireIdpControl(tx, ctx, idpId)
+    requireSecretOfServer(before as IdpFields, patch)
     if (changedFields.includes('organizationId')) await requireOrganization(tx, ctx, patch.organizationId)
     const changed: Partial<IdpFields> = Object.fromEntries(changedFields.map((name) => [name, patch[name]]))
     if (changedFields.some((field) => TOKEN_FIELDS.includes(field))) await deleteIdpTokens(tx, idpId)

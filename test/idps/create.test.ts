@@ -39,6 +39,7 @@ describe.for(SURFACES)('create an identity provider over %s', (surface) => {
       missing: ['clientId'],
       hasClientSecret: false,
       hasIdTokenSigningKey: false,
+      hasProvenDomains: false,
       updatedAt: expect.any(String),
       createdAt: expect.any(String),
     })
@@ -66,6 +67,7 @@ describe.for(SURFACES)('create an identity provider over %s', (surface) => {
       missing: [],
       hasClientSecret: true,
       hasIdTokenSigningKey: true,
+      hasProvenDomains: false,
       updatedAt: expect.any(String),
       createdAt: expect.any(String),
     })

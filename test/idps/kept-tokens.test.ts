@@ -151,7 +151,11 @@ describe('kept tokens', () => {
     expect(await dbFor(tenant).idpUserToken.count({ where })).toBe(0)
   })
 
-  test.for([{ keepTokens: false }, { clientId: 'another' }, { tokenEndpoint: 'http://127.0.0.1:9/token' }])(
+  test.for([
+    { keepTokens: false },
+    { clientId: 'another' },
+    { tokenEndpoint: 'http://127.0.0.1:9/token', clientSecret: null },
+  ])(
     'are deleted by the change %j of the provider',
     async (change, { ctx, newKeeper, enter, findTokens }) => {
       const keeper = await newKeeper()

@@ -377,7 +377,11 @@ describe.runIf(hasServices)('an expired access token', () => {
     await enter(keeper)
     await expire(keeper)
     const asked = provider.upstream.asked.length
-    await updateIdentityProvider(ctx, keeper.id, { tokenEndpoint: provider.upstream.endpoints.tokenEndpoint })
+    const { client, endpoints } = provider.upstream
+    await updateIdentityProvider(ctx, keeper.id, {
+      tokenEndpoint: endpoints.tokenEndpoint,
+      clientSecret: client.clientSecret,
+    })
     expect(await read(person.id, keeper.id)).toMatchObject(NO_TOKENS)
     expect(provider.upstream.asked.slice(asked)).toEqual([])
   })

@@ -84,8 +84,34 @@ describe.for(SURFACES)('update an identity provider over %s', (surface) => {
     expect(await update(id, { issuer: null, clientId: '' })).toMatchObject({
       missing: ['clientId', 'issuer'],
     })
-    expect(await update(id, { issuer: FULL.issuer })).toMatchObject({ missing: ['clientId'] })
+    const { issuer, clientSecret } = FULL
+    expect(await update(id, { issuer, clientSecret })).toMatchObject({ missing: ['clientId'] })
     expect(await update(id, { clientId: 'app' })).toMatchObject({ missing: [] })
+  })
+
+  test('requires the client secret with another server, which would get the stored one', async ({
+    writers,
+  }) => {
+    const { create, update, get } = writers[surface]
+    const id = newIdpId()
+    const { clientSecret } = FULL
+    await create({ id, ...FULL })
+    await update(id, { issuer: null })
+    for (const fields of [
+      { issuer: 'https://evil.example' },
+      { tokenEndpoint: 'https://evil.example/token' },
+    ]) {
+      expect(await update(id, fields)).toMatchObject({
+        code: 'BAD_USER_INPUT',
+        fields: [{ field: 'clientSecret' }],
+      })
+      expect(await get(id)).not.toMatchObject(fields)
+      expect(await update(id, { ...fields, clientSecret })).toMatchObject(fields)
+    }
+    expect(await update(id, { tokenEndpoint: null, clientSecret: null })).toMatchObject({
+      hasClientSecret: false,
+    })
+    expect(await update(id, { issuer: FULL.issuer })).toMatchObject({ issuer: FULL.issuer })
   })
 
   test('rejects expectedUpdatedAt of an older version', async ({ writers }) => {

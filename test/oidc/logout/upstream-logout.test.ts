@@ -169,7 +169,7 @@ describe('a logout of a session that came from an identity provider', () => {
     expect((await browser.fetch(off.path)).headers.get('location')).toBe(`${AFTER}?state=of-the-client`)
     const later = await newProvider({ upstreamLogout: true })
     const { path } = await enter(later)
-    await updateIdentityProvider(ctx, later.id, { issuer: 'http://127.0.0.1:9' })
+    await updateIdentityProvider(ctx, later.id, { issuer: 'http://127.0.0.1:9', clientSecret: null })
     expect((await browser.fetch(path)).headers.get('location')).toBe(`${AFTER}?state=of-the-client`)
     expect(await findOpen()).toBe(0)
   })

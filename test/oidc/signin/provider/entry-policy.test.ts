@@ -191,7 +191,7 @@ describe('the name that Apple sends once', () => {
       platformKid: 'KID',
     })
     const { upstream, callback } = apple
-    await updateIdentityProvider(ctx, apple.id, upstream.endpoints)
+    await updateIdentityProvider(ctx, apple.id, { ...upstream.endpoints, clientSecret: PRIVATE_KEY })
     const request = await choose(await start(), apple.id)
     expect(request.searchParams.get('response_mode')).toBe('form_post')
     const now = Math.floor(Date.now() / 1000)
