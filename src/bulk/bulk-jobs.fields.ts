@@ -1,8 +1,8 @@
 import * as z from 'zod'
 import { defineEnum } from '../schema/enums.ts'
 import { requiredText } from '../schema/input-shapes.ts'
+import { ROLE } from '../schema/model-enums.ts'
 import { asId, clientIdShape, createIdShape, instantShape } from '../schema/response-shapes.ts'
-import { ROLE } from '../schema/roles.ts'
 import { USER_FILTER } from '../users/list/user-filter.fields.ts'
 
 /** Users that a call may name. */

@@ -12,7 +12,7 @@ import { enterAsOwner } from '../passcodes/proven-address.ts'
 import type { TermsConsent } from '../sign-up/terms-consent.ts'
 import { addRoles } from '../users/roles.ts'
 import { enterOrganization, isInviterPermitted } from './enter-organization.ts'
-import { HIDDEN_COLUMNS, type InvitationRow } from './invitations.ts'
+import { HIDDEN_COLUMNS, type InvitationRow } from './read-invitations.ts'
 
 /** The invitation of a link, and whether a user has the address. */
 export type AcceptableInvitation = InvitationRow & { hasUser: boolean }

@@ -7,6 +7,7 @@ import { textIn } from '../schema/formats.ts'
 import { boolean, integer, optional, requiredText, text } from '../schema/input-shapes.ts'
 import { languageTag } from '../schema/language-tag.ts'
 import { defineFilter } from '../schema/lists.ts'
+import { ROLE } from '../schema/model-enums.ts'
 import {
   asId,
   clientIdShape,
@@ -14,7 +15,6 @@ import {
   createIdShape,
   instantShape,
 } from '../schema/response-shapes.ts'
-import { ROLE } from '../schema/roles.ts'
 
 const { min, max, standard } = INVITATION_LIFETIME_SECONDS
 

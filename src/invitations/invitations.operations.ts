@@ -15,16 +15,14 @@ import {
   InvitationResend,
   InvitationShape,
 } from './invitations.fields.ts'
+import { createInvitation, resendInvitation, revokeInvitation } from './invitations.ts'
 import {
-  createInvitation,
   findInvitations,
   getInvitation,
   type Invitation,
   listInvitations,
-  resendInvitation,
-  revokeInvitation,
   toInvitationListName,
-} from './invitations.ts'
+} from './read-invitations.ts'
 
 const INVITATION = defineResource<Invitation>({
   member: 'invitation',

@@ -5,13 +5,12 @@ import { findTenant } from '../access/tenant-cache.ts'
 import { isAdministered, requireOrganizationControl } from '../context/administered-organization.ts'
 import type { Ctx } from '../context/context.ts'
 import { takeInvitation } from '../coordination/person-budgets.ts'
-import { newId, randomToken, readIdPrefix, sha256 } from '../core/crypto.ts'
+import { newId, randomToken, sha256 } from '../core/crypto.ts'
 import { env } from '../core/env.ts'
 import { Conflict, NotFound, RateLimited } from '../core/errors.ts'
 import { getRoleScopes } from '../core/scopes.ts'
 import { addSeconds } from '../core/time.ts'
 import type { Db } from '../database/handle.ts'
-import { listInOrder } from '../database/page-query.ts'
 import { deliverMail } from '../delivery/mail.ts'
 import { buildInvitationMail } from '../delivery/messages/invitation.ts'
 import { hashAddress } from '../events/address-hash.ts'
@@ -25,27 +24,14 @@ import { getOrganization } from '../organizations/organizations.ts'
 import { requireAssignable } from '../permissions/role-assignments.ts'
 import { toEmailKey } from '../schema/address-keys.ts'
 import { parseInput } from '../schema/input-shapes.ts'
-import { type ListArgs, type Page, parseListArgs } from '../schema/page.ts'
+import { InvitationCreate, InvitationResend } from './invitations.fields.ts'
 import {
-  INVITATION_FILTER,
-  InvitationCreate,
-  InvitationResend,
-  type InvitationStatus,
-} from './invitations.fields.ts'
-
-/** The columns of an invitation that are read. */
-export type InvitationRow = Omit<InvitationModel, keyof typeof HIDDEN_COLUMNS>
-export type Invitation = Omit<InvitationRow, 'revoked' | 'inviterName'> & { status: InvitationStatus }
-
-/** Columns that no caller receives. */
-export const HIDDEN_COLUMNS = {
-  tenantId: true,
-  tokenHash: true,
-  emailKey: true,
-  sendCount: true,
-  invitedBy: true,
-  byAdministrator: true,
-} as const
+  getInvitation,
+  HIDDEN_COLUMNS,
+  type Invitation,
+  type InvitationRow,
+  toInvitation,
+} from './read-invitations.ts'
 
 /** Seconds between two messages of an invitation. */
 const RETRY_SECONDS = 30
@@ -67,23 +53,6 @@ const toRecipient = (email: string): string => toEmailKey(email) ?? email
 /** Counts the mail of an invitation. Throws RateLimited. */
 export const takeMail = (ctx: Ctx, email: string): void =>
   takeInvitation(ctx, hashAddress(ctx.tenant, toRecipient(email)).toString('base64url'))
-
-/** An invitation with its status. */
-export function toInvitation(row: InvitationRow, now = new Date()): Invitation {
-  const { revoked, inviterName: _, ...invitation } = row
-  const isExpired = row.expiresAt <= now
-  const status = row.acceptedAt ? 'accepted' : revoked ? 'revoked' : isExpired ? 'expired' : 'pending'
-  return { ...invitation, status }
-}
-
-/** The invitations of the tenant with these ids, in any order. */
-export const findInvitations = async ({ prisma, tenant }: Db, ids: string[]): Promise<Invitation[]> =>
-  (
-    await prisma.invitation.findMany({
-      where: { tenantId: tenant, id: { in: ids } },
-      omit: HIDDEN_COLUMNS,
-    })
-  ).map((row) => toInvitation(row))
 
 /** The URL for a token. It is built from BASE_URL, never from request headers. */
 const buildInvitationUri = (tenant: string, token: string): string =>
@@ -220,38 +189,6 @@ export async function createInvitationLink(
   const now = new Date()
   const { invitation, uri } = await storeInvitation(ctx, input, now)
   return { invitation: toInvitation(invitation, now), uri }
-}
-
-/** Returns an invitation. Throws NotFound. */
-export async function getInvitation(ctx: Ctx, id: string): Promise<Invitation> {
-  if (readIdPrefix(id) !== 'invitation') throw new NotFound('invitation')
-  const where = { tenantId_id: { tenantId: ctx.tenant, id } }
-  const invitation = await ctx.db.prisma.invitation.findUnique({ where, omit: HIDDEN_COLUMNS })
-  if (!invitation) throw new NotFound('invitation')
-  return toInvitation(invitation)
-}
-
-/** What cursors of the list of invitations are bound to. */
-export const toInvitationListName = (tenant: string, organizationId = ''): string =>
-  `${tenant}:invitations:${organizationId}`
-
-/** All invitations, oldest first: one statement, and another for totalSize. Throws InvalidInput. */
-export function listInvitations(ctx: Ctx, args: ListArgs): Promise<Page<Invitation>> {
-  const { filter } = parseListArgs(args, INVITATION_FILTER)
-  const isListed = { tenantId: ctx.tenant, ...filter }
-  const { invitation } = ctx.db.prisma
-  const now = new Date()
-  return listInOrder(ctx, args, {
-    name: toInvitationListName(ctx.tenant, filter.organizationId),
-    column: 'id',
-    read: async (page) => {
-      const where = { ...isListed, ...page.where }
-      return (await invitation.findMany({ ...page, where, omit: HIDDEN_COLUMNS })).map((row) =>
-        toInvitation(row, now),
-      )
-    },
-    countAll: () => invitation.count({ where: isListed }),
-  })
 }
 
 /** Throws Conflict unless an invitation can still be accepted or sent again. */

@@ -18,9 +18,9 @@ import { createImageUrl } from '../schema/image-shapes.ts'
 import { integer, metadata, requiredText, searchText, text } from '../schema/input-shapes.ts'
 import { ipNetwork } from '../schema/ip-network.ts'
 import { defineFilter, defineOrder, type Given } from '../schema/lists.ts'
+import { SIGN_IN_METHOD } from '../schema/model-enums.ts'
 import { CANNOT_BE_CHANGED, isUnchanged, SET_BY_SERVICE } from '../schema/response-only.ts'
 import { createIdShape, instantShape, jsonObjectShape } from '../schema/response-shapes.ts'
-import { SIGN_IN_METHOD } from '../schema/sign-in-method.ts'
 import { slugText } from '../schema/slug.ts'
 
 /** What the organization demands of those who use tokens for it. See docs/decisions/0211. */

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { textIn } from '../schema/formats.ts'
-import { ROLE } from '../schema/roles.ts'
+import { ROLE } from '../schema/model-enums.ts'
 
 /** The roles of a user, each once; the order does not matter. */
 export const RoleSet = z

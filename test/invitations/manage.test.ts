@@ -1,12 +1,7 @@
 import { describe, expect } from 'vitest'
 import { takeInvitation } from '../../src/coordination/person-budgets.ts'
-import {
-  createInvitation,
-  getInvitation,
-  listInvitations,
-  resendInvitation,
-  revokeInvitation,
-} from '../../src/invitations/invitations.ts'
+import { createInvitation, resendInvitation, revokeInvitation } from '../../src/invitations/invitations.ts'
+import { getInvitation, listInvitations } from '../../src/invitations/read-invitations.ts'
 import { updateSettings } from '../../src/tenants/settings.ts'
 import { ctxFor, newTenant } from '../support/actors.ts'
 import { test } from '../support/invitations.ts'

@@ -1,5 +1,6 @@
 import { describe, expect } from 'vitest'
-import { createInvitation, getInvitation } from '../../../src/invitations/invitations.ts'
+import { createInvitation } from '../../../src/invitations/invitations.ts'
+import { getInvitation } from '../../../src/invitations/read-invitations.ts'
 import {
   createMembership,
   leaveOrganization,
