@@ -1,4 +1,4 @@
-import { domainToASCII } from 'node:url'
+import { domainToASCII, domainToUnicode } from 'node:url'
 import { parseIp } from '../core/network/ip.ts'
 import { cleanTypedEmail } from '../core/typed-text.ts'
 import { parsePhoneNumber } from './phone-numbers.ts'
@@ -48,6 +48,8 @@ function toDomainKey(domain: string): string | null {
   // A last label of digits would be an IPv4 address, which addr-spec writes in brackets.
   if (
     ascii.length > DOMAIN_OCTETS ||
+    // A label that is not Punycode stays as it is; Node 24 does not reject it.
+    /(^|\.)xn--/.test(domainToUnicode(ascii)) ||
     !labels.every((label) => LABEL.test(label)) ||
     /^[0-9]+$/.test(labels.at(-1) ?? '')
   )
