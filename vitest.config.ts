@@ -8,7 +8,8 @@ const { TEST_REPORT } = process.env
 /** Of vitest.faults.config.ts. */
 const FAULTS = 'test/faults/**'
 /** Folders whose tests ask nothing of the embedded database that others do not: a machine without services leaves them out. */
-const LONG = 'test/{cli,conformance,contract,coordination,delivery,keys,languages,pages,security,tools}/**'
+const LONG =
+  'test/{bulk,cli,conformance,contract,coordination,delivery,idps,keys,languages,oidc/signin,old-passwords,pages,registration,security,tools}/**'
 const left = (await probeRedis()) === null ? [FAULTS] : [FAULTS, LONG]
 
 // Vite would take graphql's .mjs build for our files and Node its .js build for the libraries; with two copies,

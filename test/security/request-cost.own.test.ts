@@ -23,7 +23,7 @@ async function measureCpu(work: () => Promise<unknown>, enough: number): Promise
 }
 
 /** What a request may cost beyond the same request without the text that fills it. */
-const EXTRA_LIMIT_MS = 5
+const EXTRA_LIMIT_MS = 8
 
 /** Expects that a filled request costs little more than a plain one and does not fail. */
 async function expectCheap(

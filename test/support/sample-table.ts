@@ -181,6 +181,16 @@ export const GIVEN: ByFile<(reader: SampleReader) => string | Promise<string>> =
     'user_…': async (reader) => (await reader.rest('POST', '/users', {})).id,
   },
   'docs/permissions.md': {
+    'organization_…': async (reader) => {
+      const [{ id, permissions }] = (await reader.rest('GET', '/apis')).apis
+      await reader.rest('PATCH', `/apis/${id}`, {
+        permissions: permissions.map((permission: object) => ({
+          ...permission,
+          isAllowedInOrganizations: true,
+        })),
+      })
+      return (await reader.rest('POST', '/organizations', { slug: 'acme', name: 'Acme' })).id
+    },
     'api_…': async (reader) => (await reader.rest('GET', '/apis')).apis[0].id,
     'role_…': async (reader) => (await reader.rest('GET', '/app-roles')).appRoles[0].id,
     'user_…': async (reader) => (await reader.rest('POST', '/users', {})).id,

@@ -95,6 +95,9 @@ async function fillTenantTables(tenantId: string): Promise<void> {
   await db.organizationDomain.create({
     data: { tenantId, id: 'd', organizationId: 'o', domain: 'a.example', recordValue: 'x' },
   })
+  await db.organizationSetup.create({
+    data: { tenantId, organizationId: 'o', tokenHash: hash, expiresAt },
+  })
   await db.apiKey.create({ data: { tenantId, id: 'k', name: 'x', userId, start: 'x', expiresAt } })
   await db.apiKeySecret.create({ data: { tenantId, secretHash: hash, apiKeyId: 'k' } })
   await db.webhook.create({

@@ -97,7 +97,13 @@ describe('a rejected authorization request', () => {
     await oidc.signIn(browser, ada.email)
     const old = await browser.fetch(silent({ max_age: '0' }))
     expect(await listRejections(old)).toMatchObject([
-      { detail: { error: 'login_required', reason: 'the sign-in is older than max_age', max_age: 0 } },
+      {
+        detail: {
+          error: 'login_required',
+          reason: 'the sign-in is older than max_age, or than the organization permits',
+          max_age: 0,
+        },
+      },
     ])
     const consenting = await newClient({ requireConsent: true })
     const unasked = await browser.fetch(oidc.authorizePath({ prompt: 'none' }, consenting))
