@@ -20,7 +20,7 @@ import { afterOpenResponses, closeWithConnection } from './http/open-responses.t
 import { ignoreUpgrade, isWebSocketUpgrade, rejectUpgrade } from './http/upgrades.http.ts'
 import { addInvitationRoutes } from './invitations/invitation.routes.ts'
 import { addOidcRoutes } from './oidc/oidc.routes.ts'
-import { addOrganizationSetupRoutes } from './organizations/setup/setup.routes.ts'
+import { addOrganizationSetupRoutes } from './organization-setup/setup.routes.ts'
 import { addLanguageRoute } from './pages/language.routes.ts'
 import { createRestApp } from './rest/rest.ts'
 import { addAssetRoutes } from './server/assets.routes.ts'

@@ -95,6 +95,7 @@ const FLOORS = [
     'bulk*',
     'permissions*',
     'webhooks*',
+    'organization-setup*',
   ],
   [
     'registration*',
@@ -108,7 +109,7 @@ const FLOORS = [
   ],
   ['users*', 'clients*', 'tenants*'],
   ['keys*'],
-  ['oidc', 'account', 'invitations', 'bulk'],
+  ['oidc', 'account', 'invitations', 'bulk', 'organization-setup'],
   ['registration', 'consents', 'passcodes'],
   ['sessions', 'credentials', 'idps', 'sign-up', 'api-keys'],
   ['users', 'clients', 'tenants', 'lookup', 'organizations', 'webhooks'],

@@ -1,12 +1,12 @@
 import { describe, expect } from 'vitest'
 import { addIdpUser } from '../../src/idps/idp-links.ts'
 import { createIdentityProvider } from '../../src/idps/idps.ts'
+import { createSetupLink, revokeSetupLink } from '../../src/organization-setup/setup-links.ts'
 import {
   createOrganizationDomain,
   listOrganizationDomains,
 } from '../../src/organizations/organization-domains.ts'
 import { createOrganization } from '../../src/organizations/organizations.ts'
-import { createSetupLink, revokeSetupLink } from '../../src/organizations/setup/setup-links.ts'
 import { newTenant } from '../support/actors.ts'
 import { dbFor } from '../support/database.ts'
 import { publishRecord } from '../support/dns-server.ts'

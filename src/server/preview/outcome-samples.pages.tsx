@@ -15,7 +15,7 @@ import {
 import type { Words } from '../../languages/translations.ts'
 import { DeviceApprovedPage, DeviceDeniedPage } from '../../oidc/device/device.pages.tsx'
 import { LogoutChoicePage, LogoutConfirmPage, UpstreamLogoutPage } from '../../oidc/logout/logout.pages.tsx'
-import { SetupExpiredPage, SetupPage, SetupStartPage } from '../../organizations/setup/setup.pages.tsx'
+import { SetupExpiredPage, SetupPage, SetupStartPage } from '../../organization-setup/setup.pages.tsx'
 import type { PageTenant } from '../../pages/page-shell.pages.tsx'
 import {
   ErrorPage,

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import { NotFound } from '../../../src/core/errors.ts'
-import { createSetupLink } from '../../../src/organizations/setup/setup-links.ts'
+import { createSetupLink } from '../../../src/organization-setup/setup-links.ts'
 import type { Call, Gql, Rest } from '../call.ts'
 import type { Fixture } from '../fixture.ts'
 import { objectQuery, readGone, readPage, select, unknownId } from '../queries.ts'

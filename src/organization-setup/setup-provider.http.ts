@@ -1,6 +1,6 @@
-import { buildCallbackUrl } from '../../idps/callback-url.ts'
-import { createIdentityProvider, updateIdentityProvider } from '../../idps/idps.ts'
-import { testIdentityProvider } from '../../idps/provider-check.ts'
+import { buildCallbackUrl } from '../idps/callback-url.ts'
+import { createIdentityProvider, updateIdentityProvider } from '../idps/idps.ts'
+import { testIdentityProvider } from '../idps/provider-check.ts'
 import type { SetupVisit } from './setup-links.ts'
 
 /** The provider of the set-up: the first one of the organization that speaks OpenID Connect, or the one that it will create. */

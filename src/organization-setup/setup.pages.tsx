@@ -1,6 +1,6 @@
 import type { VNode } from 'preact'
-import type { OrganizationDomain } from '../../generated/prisma/client.ts'
-import type { PlainMessageKey } from '../../languages/messages.ts'
+import type { OrganizationDomain } from '../generated/prisma/client.ts'
+import type { PlainMessageKey } from '../languages/messages.ts'
 import {
   BidiText,
   ErrorMessage,
@@ -8,9 +8,9 @@ import {
   PageShell,
   type PageTenant,
   StepForm,
-} from '../../pages/page-shell.pages.tsx'
-import { Fact, PlainList, StepButton, SubmitButton } from '../../pages/parts/controls.pages.tsx'
-import { Hint, Message, Paragraph, useWords } from '../../pages/parts/words.pages.tsx'
+} from '../pages/page-shell.pages.tsx'
+import { Fact, PlainList, StepButton, SubmitButton } from '../pages/parts/controls.pages.tsx'
+import { Hint, Message, Paragraph, useWords } from '../pages/parts/words.pages.tsx'
 
 /** Shown before a link is opened. Posts `step=start`. */
 export const SetupStartPage = ({ tenant, form }: { tenant: PageTenant; form: PageInteraction }): VNode => (
