@@ -15,20 +15,21 @@ export function useScreenQuery<Operation extends OperationType>(
   const environment = useRelayEnvironment()
   const data = useLazyLoadQuery<Operation>(query, variables, { fetchPolicy: 'store-and-network' })
   const reading = useRef<Subscription | null>(null)
-  const isStale = useRef(false)
+  /** The variables of the last call during a reading. */
+  const next = useRef<{ changed: Partial<Operation['variables']> | undefined } | null>(null)
   const read = useRef((_changed?: Partial<Operation['variables']>) => {})
   read.current = (changed) => {
     // A reading that is under way may not see what has just changed.
     if (reading.current) {
-      isStale.current = true
+      next.current = { changed }
       return
     }
     const end = () => {
       reading.current = null
-      if (!isStale.current) return
-      isStale.current = false
+      const waiting = next.current
+      next.current = null
       // Relay gives the present result to those who ask before it is done with it.
-      setTimeout(() => read.current(changed))
+      if (waiting) setTimeout(() => read.current(waiting.changed))
     }
     fetchQuery<Operation>(environment, query, { ...variables, ...changed }).subscribe({
       start: (subscription) => {
@@ -47,7 +48,7 @@ export function useScreenQuery<Operation extends OperationType>(
     () => () => {
       reading.current?.unsubscribe()
       reading.current = null
-      isStale.current = false
+      next.current = null
     },
     [key],
   )
