@@ -105,6 +105,7 @@ describe('a subscription to the events of a subject', () => {
   }) => {
     const { id: userId } = await createUser(ctx, { name: 'Ada' })
     const { id: otherId } = await createUser(ctx, { name: 'Grace' })
+    await awaitVisible(tenant)
     const after = await headPosition()
     const sessionId = await startApiSession(userId)
     await lockUser(ctx, otherId)

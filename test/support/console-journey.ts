@@ -13,7 +13,7 @@ import { collectPageErrors } from './page-errors.ts'
 import { codeFor } from './protocol.ts'
 
 /** A screen shows a change of others within a second; the rest is for a machine under load. */
-export const SHOWN = { timeout: 15_000 }
+export const SHOWN = { timeout: 20_000 }
 
 /** `test` with the console. */
 export const test = base
