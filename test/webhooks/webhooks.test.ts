@@ -21,6 +21,7 @@ import {
 import { ctxFor, newTenant } from '../support/actors.ts'
 import { sql } from '../support/database.ts'
 import { captureTexts, isReadOfTail } from '../support/statements.ts'
+import { awaitVisible } from '../support/subscriptions.ts'
 import { test as base } from '../support/tenant-per-test.ts'
 import { startWebhookReceiver } from '../support/webhook-receiver.ts'
 
@@ -76,6 +77,7 @@ describe('a webhook', () => {
       types: ['user.created', 'user.locked', 'user.unlocked'],
       headers: [{ name: 'Authorization', value: 'Bearer s3cret' }],
     })
+    await awaitVisible(ctx.tenant)
     const thin = await createWebhook(ctx, { url: receiver.urlOf('/thin'), payload: 'thin' })
     const { id } = await createUser(ctx, { email: 'ada@example.com', name: 'Ada' })
     for (let n = 0; n < 5; n++) {
