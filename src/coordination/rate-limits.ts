@@ -33,6 +33,8 @@ export const RATE_LIMITS = {
   openInvitation: { points: 600, seconds: 3600 },
   /** Links for the set-up of organizations that are opened, and forms of the set-up, which ask the DNS or a provider. */
   useSetupLink: { points: 300, seconds: 3600 },
+  /** Look-ups of the TXT records of an organization's domains that callers ask for. A slow DNS server takes ten seconds. */
+  lookUpDomain: { points: 120, seconds: 3600 },
   /** Sign-ins at identity providers that are verified: each sends a request to the provider. */
   linkIdentity: { points: 100, seconds: 3600 },
   /** Failed client authentications. */

@@ -1,4 +1,4 @@
-import { Conflict, NotFound } from '../core/errors.ts'
+import { Conflict, NotFound, RateLimited } from '../core/errors.ts'
 import { defineNestedList } from '../operations/list.ts'
 import { defineMutation } from '../operations/mutation.ts'
 import { defineLookup } from '../operations/query.ts'
@@ -86,7 +86,7 @@ export const organizationDomainOperations: readonly RestRoute[] = [
     targets: ['organizationDomainId'],
     input: OrganizationDomainVerification,
     isInputOptional: true,
-    errors: [Conflict, NotFound],
+    errors: [Conflict, NotFound, RateLimited],
     output: { organizationDomain: ORGANIZATION_DOMAIN },
     rest: { method: 'POST', path: `${PATH}/verify` },
     run: async (ctx, { organizationDomainId }, input) => ({

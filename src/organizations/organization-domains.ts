@@ -1,5 +1,6 @@
 import { invalidateTenant } from '../access/tenant-cache.ts'
 import type { Ctx } from '../context/context.ts'
+import { RATE_LIMITS, takeFromLimit } from '../coordination/rate-limits.ts'
 import { newId, randomToken, readIdPrefix } from '../core/crypto.ts'
 import { Conflict, InvalidInput, NotFound } from '../core/errors.ts'
 import type { Db } from '../database/handle.ts'
@@ -143,7 +144,8 @@ export async function updateOrganizationDomain(
 
 /**
  * Looks up the TXT record of a domain: found, it proves the domain. A proven domain without its record expires later. Throws
- * InvalidInput, NotFound, and Conflict when another organization has proven the domain.
+ * InvalidInput, NotFound, Conflict when another organization has proven the domain, and RateLimited after 120 look-ups of the
+ * organization in an hour.
  */
 export async function verifyOrganizationDomain(
   ctx: Ctx,
@@ -151,7 +153,13 @@ export async function verifyOrganizationDomain(
   input: unknown = {},
 ): Promise<OrganizationDomain> {
   parseInput(OrganizationDomainVerification, input)
-  return checkDomain(ctx, await getOrganizationDomain(ctx, id))
+  const domain = await getOrganizationDomain(ctx, id)
+  await takeFromLimit(
+    'lookUpDomain',
+    `${ctx.tenant}:${domain.organizationId}`,
+    RATE_LIMITS.lookUpDomain.points,
+  )
+  return checkDomain(ctx, domain)
 }
 
 /** Deletes a domain. Those who have joined by it stay members. Throws NotFound. */

@@ -1,5 +1,6 @@
 import { describe, expect } from 'vitest'
 import type { Ctx } from '../../src/context/context.ts'
+import { RateLimited } from '../../src/core/errors.ts'
 import { checkDueDomains } from '../../src/jobs/domain-checks.ts'
 import { listMembers } from '../../src/organizations/memberships.ts'
 import {
@@ -48,6 +49,23 @@ const listDomainEvents = async ({ tenant }: Ctx) =>
   (await logOf(tenant)).filter(({ type }) => type.startsWith('organization_domain.'))
 
 describe('a domain of an organization', () => {
+  test('is looked up 120 times an hour at most, for all callers of the organization', async ({
+    ctx,
+    domain,
+    newOrganization,
+    published,
+  }) => {
+    const { id } = await published()
+    const settled = await Promise.allSettled(
+      Array.from({ length: 130 }, () => verifyOrganizationDomain(ctx, id)),
+    )
+    expect(settled.filter(({ status }) => status === 'fulfilled')).toHaveLength(120)
+    await expect(verifyOrganizationDomain(ctx, id)).rejects.toBeInstanceOf(RateLimited)
+    const { id: otherId } = await newOrganization()
+    const other = await createOrganizationDomain(ctx, otherId, { domain: `other-${domain}` })
+    expect(await verifyOrganizationDomain(ctx, other.id)).toMatchObject({ problem: 'missing' })
+  })
+
   test('is proven by the value of its TXT record, among others, and not by another one', async ({
     ctx,
     domain,

@@ -13,3 +13,10 @@ const WRITE_PERMISSIONS = statement({ takes: { apiId: 'text', permissions: 'json
 /** Adds permissions to an API, and changes those of the same names, whose roles keep them. */
 export const writePermissions = (db: Db, apiId: string, permissions: readonly object[]): Promise<void> =>
   db.run(WRITE_PERMISSIONS, { apiId, permissions })
+
+const LOCK_USERS = statement({ takes: { userIds: 'text[]' } })`
+  SELECT FROM "User" WHERE "tenantId" = :tenant AND "id" = ANY (:userIds) ORDER BY "id" FOR NO KEY UPDATE`
+
+/** Locks users, in the order of their ids, so that changes of what they hold wait for each other. */
+export const lockUsers = (tx: Db, userIds: readonly string[]): Promise<void> =>
+  tx.run(LOCK_USERS, { userIds })
