@@ -68,6 +68,10 @@ function useDescription(name: string | undefined, hint: ReactNode, problem: Prob
   }
 }
 
+/** The chosen values after one of them is checked or unchecked. */
+export const toggleChoice = <Value,>(chosen: readonly Value[], value: Value, isOn: boolean): Value[] =>
+  isOn ? [...chosen, value] : chosen.filter((other) => other !== value)
+
 /** A checkbox with its label, what it does, and the problem that the server found in it. */
 export function CheckField({
   label,

@@ -1,7 +1,7 @@
 import { type ReactNode, useId, useState } from 'react'
 import { t } from '../words/words.ts'
 import { findUnit, UNIT_NAMES, UNITS, type Unit } from './durations.ts'
-import { CheckField, Field, findFieldProblems } from './form.tsx'
+import { CheckField, Field, findFieldProblems, toggleChoice } from './form.tsx'
 import { type SettingName, type Settings, useSetting } from './settings-form.tsx'
 
 /** The settings whose value is of a type. */
@@ -237,7 +237,7 @@ export function SelectionSetting({
                 label={text}
                 checked={index >= 0}
                 onChange={(isOn) => {
-                  const chosen = isOn ? [...value, option] : value.filter((other) => other !== option)
+                  const chosen = toggleChoice(value, option, isOn)
                   change(isOrdered ? chosen : names.filter((each) => chosen.includes(each)))
                 }}
               />

@@ -3,7 +3,7 @@ import { graphql } from 'react-relay/hooks'
 import type { newApiKeyMutation } from '../../generated/newApiKeyMutation.graphql.ts'
 import { CopiedText } from '../../parts/copied-text.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
-import { CheckField, Field, ProblemText, readLines, readText } from '../../parts/form.tsx'
+import { CheckField, Field, ProblemText, readLines, readText, toggleChoice } from '../../parts/form.tsx'
 import { useProblemMutation } from '../../parts/mutation.ts'
 import { type Scope, ViewerScopes } from '../../shell/viewer-scopes.ts'
 import { t } from '../../words/words.ts'
@@ -84,9 +84,7 @@ export function NewApiKeyDialog({
                   key={scope}
                   label={scope}
                   checked={scopes.includes(scope)}
-                  onChange={(isOn) =>
-                    setScopes(isOn ? [...scopes, scope] : scopes.filter((other) => other !== scope))
-                  }
+                  onChange={(isOn) => setScopes(toggleChoice(scopes, scope, isOn))}
                 />
               ))}
             </fieldset>

@@ -4,7 +4,7 @@ import type {
   ClaimSource,
   ClaimTarget,
 } from '../../generated/updateClientMutation.graphql.ts'
-import { CheckField, Field, findFieldProblems } from '../../parts/form.tsx'
+import { CheckField, Field, findFieldProblems, toggleChoice } from '../../parts/form.tsx'
 import type { Problem } from '../../parts/result.ts'
 import { t } from '../../words/words.ts'
 
@@ -203,7 +203,7 @@ function MappingRow({
               checked={row.targets.includes(target)}
               onChange={(isOn) =>
                 onChange({
-                  targets: isOn ? [...row.targets, target] : row.targets.filter((other) => other !== target),
+                  targets: toggleChoice(row.targets, target, isOn),
                 })
               }
             />

@@ -3,7 +3,7 @@ import { graphql, useFragment } from 'react-relay/hooks'
 import type { managedInvitations_invitation$key } from '../../generated/managedInvitations_invitation.graphql.ts'
 import type { managedInvitationsCreateMutation } from '../../generated/managedInvitationsCreateMutation.graphql.ts'
 import type { managedInvitationsRevokeMutation } from '../../generated/managedInvitationsRevokeMutation.graphql.ts'
-import { CheckField, Field, ProblemText } from '../../parts/form.tsx'
+import { CheckField, Field, ProblemText, toggleChoice } from '../../parts/form.tsx'
 import { useProblemMutation } from '../../parts/mutation.ts'
 import { notify } from '../../parts/notices.tsx'
 import { Time } from '../../parts/time.tsx'
@@ -77,9 +77,7 @@ export function ManagedInvitations({
               key={id}
               label={name}
               checked={appRoleIds.includes(id)}
-              onChange={(isOn) =>
-                setAppRoleIds(isOn ? [...appRoleIds, id] : appRoleIds.filter((other) => other !== id))
-              }
+              onChange={(isOn) => setAppRoleIds(toggleChoice(appRoleIds, id, isOn))}
             />
           ))}
         </fieldset>

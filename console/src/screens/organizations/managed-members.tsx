@@ -5,7 +5,7 @@ import type { managedMembersRemoveMutation } from '../../generated/managedMember
 import type { managedMembersRightMutation } from '../../generated/managedMembersRightMutation.graphql.ts'
 import type { managedMembersRolesMutation } from '../../generated/managedMembersRolesMutation.graphql.ts'
 import { ConfirmedButton } from '../../parts/dialog.tsx'
-import { CheckField, ProblemText } from '../../parts/form.tsx'
+import { CheckField, ProblemText, toggleChoice } from '../../parts/form.tsx'
 import { MoreRows, PAGE_SIZE } from '../../parts/more-rows.tsx'
 import { useProblemMutation } from '../../parts/mutation.ts'
 import { t } from '../../words/words.ts'
@@ -119,7 +119,7 @@ export function ManagedMembers({
                       setRoles.run(
                         {
                           membershipId: id,
-                          appRoleIds: isOn ? [...held, role.id] : held.filter((other) => other !== role.id),
+                          appRoleIds: toggleChoice(held, role.id, isOn),
                         },
                         onChange,
                       )

@@ -9,7 +9,7 @@ import type { organizationRolesCreateMutation } from '../../generated/organizati
 import type { organizationRolesDeleteMutation } from '../../generated/organizationRolesDeleteMutation.graphql.ts'
 import type { organizationRolesUpdateMutation } from '../../generated/organizationRolesUpdateMutation.graphql.ts'
 import { ConfirmedButton, Dialog } from '../../parts/dialog.tsx'
-import { CheckField, Field, ProblemText, readText } from '../../parts/form.tsx'
+import { CheckField, Field, ProblemText, readText, toggleChoice } from '../../parts/form.tsx'
 import { useProblemMutation } from '../../parts/mutation.ts'
 import { t, tCount } from '../../words/words.ts'
 
@@ -236,9 +236,7 @@ function RoleDialog({
                   label={name}
                   hint={description}
                   checked={chosen.includes(key)}
-                  onChange={(isOn) =>
-                    setChosen(isOn ? [...chosen, key] : chosen.filter((other) => other !== key))
-                  }
+                  onChange={(isOn) => setChosen(toggleChoice(chosen, key, isOn))}
                 />
               )
             })}

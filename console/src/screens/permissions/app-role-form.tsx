@@ -11,7 +11,7 @@ import type { appRoleForm_query$key } from '../../generated/appRoleForm_query.gr
 import type { appRoleFormMutation } from '../../generated/appRoleFormMutation.graphql.ts'
 import { EditedForm } from '../../parts/edited-form.tsx'
 import type { Saved } from '../../parts/edits.ts'
-import { CheckField, Field, toLines } from '../../parts/form.tsx'
+import { CheckField, Field, toggleChoice, toLines } from '../../parts/form.tsx'
 import { useProblemMutation } from '../../parts/mutation.ts'
 import { notify } from '../../parts/notices.tsx'
 import { t, tCount } from '../../words/words.ts'
@@ -170,9 +170,7 @@ export function AppRoleForm({
                         checked={chosen.includes(permission)}
                         onChange={(isOn) =>
                           enter({
-                            permissions: toText(
-                              isOn ? [...chosen, permission] : chosen.filter((other) => other !== permission),
-                            ),
+                            permissions: toText(toggleChoice(chosen, permission, isOn)),
                           })
                         }
                       />

@@ -9,7 +9,7 @@ import type {
 import type { appRolesScreenPageQuery } from '../../generated/appRolesScreenPageQuery.graphql.ts'
 import type { appRolesScreenQuery } from '../../generated/appRolesScreenQuery.graphql.ts'
 import { Dialog } from '../../parts/dialog.tsx'
-import { CheckField, Field, ProblemText, readText } from '../../parts/form.tsx'
+import { CheckField, Field, ProblemText, readText, toggleChoice } from '../../parts/form.tsx'
 import { LiveChanges } from '../../parts/live-changes.tsx'
 import { countPage, MoreRows, PAGE_SIZE } from '../../parts/more-rows.tsx'
 import { useProblemMutation } from '../../parts/mutation.ts'
@@ -177,9 +177,7 @@ function NewAppRoleDialog({ onClose }: { onClose: () => void }) {
               key={holder}
               label={HOLDERS[holder] ?? holder}
               checked={holders.includes(holder)}
-              onChange={(isOn) =>
-                setHolders(isOn ? [...holders, holder] : holders.filter((other) => other !== holder))
-              }
+              onChange={(isOn) => setHolders(toggleChoice(holders, holder, isOn))}
             />
           ))}
           <p className="hint">{t('It cannot be changed later.')}</p>

@@ -6,7 +6,7 @@ import type { GraphQLTaggedNode } from 'relay-runtime'
 import type { AppRoleHolder, heldRolesQuery } from '../../generated/heldRolesQuery.graphql.ts'
 import type { heldRolesUserMutation } from '../../generated/heldRolesUserMutation.graphql.ts'
 import { Dialog } from '../../parts/dialog.tsx'
-import { CheckField, ProblemText } from '../../parts/form.tsx'
+import { CheckField, ProblemText, toggleChoice } from '../../parts/form.tsx'
 import { useProblemMutation } from '../../parts/mutation.ts'
 import { ListSkeleton } from '../../parts/skeleton.tsx'
 import { useMay } from '../../shell/viewer-scopes.ts'
@@ -190,9 +190,7 @@ function RoleForm({
             label={role.name}
             hint={role.description}
             checked={chosen.includes(role.id)}
-            onChange={(isOn) =>
-              setChosen(isOn ? [...chosen, role.id] : chosen.filter((other) => other !== role.id))
-            }
+            onChange={(isOn) => setChosen(toggleChoice(chosen, role.id, isOn))}
           />
         ))}
       </fieldset>

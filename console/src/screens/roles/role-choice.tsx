@@ -1,7 +1,7 @@
 import { graphql, useFragment } from 'react-relay/hooks'
 import type { roleChoice_query$key } from '../../generated/roleChoice_query.graphql.ts'
 import type { Role } from '../../generated/userFactsRolesMutation.graphql.ts'
-import { CheckField } from '../../parts/form.tsx'
+import { CheckField, toggleChoice } from '../../parts/form.tsx'
 import { useLacks } from '../../shell/viewer-scopes.ts'
 import { t } from '../../words/words.ts'
 
@@ -44,7 +44,7 @@ export function RoleChoice({
       }
       checked={chosen.includes(role)}
       disabled={lacksScope(scopes)}
-      onChange={(isOn) => onChange(isOn ? [...chosen, role] : chosen.filter((other) => other !== role))}
+      onChange={(isOn) => onChange(toggleChoice(chosen, role, isOn))}
     />
   ))
 }
