@@ -1,7 +1,7 @@
 import { requireOwnAccount } from '../access/require-scope.ts'
 import type { Ctx } from '../context/context.ts'
 import { leaveOrganization } from '../organizations/memberships.ts'
-import { type OwnOrganization, selectOwnOrganizations } from './organizations.sql.ts'
+import { type OwnOrganization, selectOwnOrganizations } from './account.sql.ts'
 import { requireStepUp } from './step-up.ts'
 
 export type { OwnOrganization }

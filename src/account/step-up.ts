@@ -8,7 +8,7 @@ import { ACR_MFA, ACR_OTP, ACR_PASSWORD } from '../model/sign-in-methods.ts'
 import { computeAcr, isTwoFactorAcr } from '../sessions/acr.ts'
 import { hasTwoFactorsSince, type SessionProof } from '../sessions/proofs.ts'
 import { requiresTwoFactors, selectPolicy } from '../tenants/second-factor-policy.ts'
-import { selectStepUp } from './own-access.sql.ts'
+import { selectStepUp } from './account.sql.ts'
 
 /** The maximum age of the sign-in for changes of sign-in methods: a token alone may have been stolen. */
 export const STEP_UP_MAX_AGE_SECONDS = 15 * 60

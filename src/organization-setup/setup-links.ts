@@ -16,7 +16,7 @@ import { SetupLinkCreate } from './setup-links.fields.ts'
 const LINK_SECONDS = 5 * 60
 export const VISIT_SECONDS = 3600
 
-/** The id that the event log has for the set-up, which is no client. */
+/** The `clientId` of the actor in events of the set-up. */
 const SETUP_ID = 'organization-setup'
 
 /**

@@ -17,8 +17,8 @@ import { parseInput } from '../schema/input-shapes.ts'
 import type { Page, PageArgs } from '../schema/page.ts'
 import { requireUnchanged } from '../schema/response-only.ts'
 import { API_FIELDS, API_SERVICE_FIELDS, ApiCreate, ApiPatch } from './apis.fields.ts'
-import { writePermissions } from './apis.sql.ts'
 import { MAX_SUBJECTS } from './app-roles.ts'
+import { writePermissions } from './permissions.sql.ts'
 import { requireOrganization } from './role-owners.ts'
 
 /** A permission of an API. */

@@ -26,10 +26,11 @@ import {
   findAppRoles,
   getAppRole,
   listAppRoles,
+  listRoleHolders,
+  type RoleHolder,
   toAppRoleListName,
   updateAppRole,
 } from './app-roles.ts'
-import { listRoleHolders, type RoleHolder } from './role-holders.ts'
 
 const HOLDERS = 'Who holds the role directly: users, machine clients, groups, and members of organizations.'
 

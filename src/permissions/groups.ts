@@ -21,7 +21,7 @@ import {
   GroupMembers,
   GroupPatch,
 } from './groups.fields.ts'
-import { lockUsers } from './groups.sql.ts'
+import { lockUsers } from './permissions.sql.ts'
 import { requireOrganization } from './role-owners.ts'
 
 export type { Group }

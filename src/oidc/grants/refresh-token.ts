@@ -40,7 +40,7 @@ function createOrganizationError({ organizationId, organization }: RefreshedGran
   return new OAuthError('invalid_grant', description, { diagnostics })
 }
 
-/** What the client is told of a demand of the organization that the sign-in does not satisfy. A new request leads there. */
+/** The `error_description` for a rule of the organization that the sign-in does not satisfy. */
 const UNMET_RULES: Record<PolicyRule, string> = {
   sessionLifetimeSeconds: 'The sign-in is too old for the organization. The user must sign in again.',
   requireSecondFactor: 'The organization requires two factors. The user must sign in again.',
