@@ -164,6 +164,7 @@ describe('a rotation of a client secret', () => {
       sha256(secret).toString('hex'),
       sha256(secret).toString('base64url'),
     ])
+    await events(there)
     const read = JSON.stringify([
       await rest('GET', `/clients/${client.id}`, undefined, there),
       await rest('GET', '/clients', undefined, there),

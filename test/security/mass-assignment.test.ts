@@ -174,13 +174,17 @@ describe('a request that writes', () => {
 })
 
 describe('a passcode', () => {
-  test('is in no response to the caller that requests it', async ({ rest, gql, inbox, email }) => {
+  test('is in no response to the caller that requests it', async ({ rest, gql, events, inbox, email }) => {
     const tenant = await newTenant()
     const target = { tenant, token: await tokenFor(tenant) }
     const [address, phoneNumber] = [email('new'), '+41791110000']
-    const answers = [
+    const sent = [
       await rest('POST', '/passcodes/email', { to: address, createUser: true }, target),
       await rest('POST', '/passcodes/sms', { to: phoneNumber, createUser: true }, target),
+    ]
+    expect(await events({ tenant })).not.toEqual([])
+    const answers = [
+      ...sent,
       await gql(
         '{ events(first: 100) { nodes { type: typeName ... on AuditEvent { detail subjectIds changedFields } } } }',
         {},

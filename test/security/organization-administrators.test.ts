@@ -8,6 +8,7 @@ import { createGroup } from '../../src/permissions/groups.ts'
 import { restRoutes } from '../../src/server/rest-routes.ts'
 import { lockUser } from '../../src/users/users.ts'
 import { ctxFor } from '../support/actors.ts'
+import { logOf } from '../support/events.ts'
 import { test as base, hashTables, toCode, UNKNOWN_IDS } from '../support/isolation.ts'
 import { newAdministrator, populateOrganization } from '../support/organization-administrators.ts'
 import { findRule, rootFields } from '../support/schema.ts'
@@ -332,6 +333,7 @@ describe.runIf(hasServices)('an administrator of an organization', () => {
       expect(isSent ? 200 : status, `${route.operationId} ${JSON.stringify(body)}`).toBeLessThan(300)
     }
     // The log of the organization has what they do to it.
+    await logOf(own.tenant)
     const path = `/events?organizationId=${customer.organizationId}&pageSize=1000`
     const { body: log } = await rest('GET', path, undefined, { token: administrator.token })
     expect(log.events.map(({ type }: { type: string }) => type)).toEqual(
