@@ -6,7 +6,7 @@ import { requiredText } from '../schema/input-shapes.ts'
 import { toPhoneNumberKey } from '../schema/phone-numbers.ts'
 import { createIdShape, idShape } from '../schema/response-shapes.ts'
 
-/** The kinds of matches: their description, and the scope that reading one requires. */
+/** The kinds of matches: their description, the scope that reading one requires, and one that it requires besides. */
 const KINDS = {
   user: { scope: 'users:read', description: 'A user.' },
   session: { scope: 'sessions:read', description: 'An active session.' },
@@ -19,6 +19,18 @@ const KINDS = {
   'api-key': { scope: 'api_keys:read', description: 'An API key.' },
   organization: { scope: 'organizations:read', description: 'An organization.' },
   membership: { scope: 'organizations:read', description: 'A membership in an organization.' },
+  'organization-domain': { scope: 'organizations:read', description: 'A domain of an organization.' },
+  api: { scope: 'roles:read', description: 'An API of the tenant.' },
+  'app-role': { scope: 'roles:read', description: 'A role at APIs.' },
+  group: { scope: 'roles:read', description: 'A group.' },
+  webhook: { scope: 'webhooks:read', description: 'A webhook.' },
+  'webhook-delivery': {
+    scope: 'webhooks:read',
+    besides: 'events:read',
+    description: 'A message of a webhook.',
+  },
+  'bulk-job': { scope: 'users:read', description: 'A change of many users.' },
+  'trusted-document': { scope: 'clients:read', description: 'A trusted document.' },
   'signing-key': { scope: 'tenant:read', description: 'A signing key; `id` is its kid.' },
   tenant: {
     scope: 'tenant:read',
@@ -38,10 +50,14 @@ const KINDS = {
     description:
       'The id of an object that is found in the log alone, such as a grant, or a user who was deleted; `event` is the newest about it.',
   },
-} as const satisfies Record<string, { scope: Scope; description: string }>
+} as const satisfies Record<string, { scope: Scope; besides?: Scope; description: string }>
 export type LookupKind = keyof typeof KINDS
 
-export const getKindScope = (kind: LookupKind): Scope => KINDS[kind].scope
+/** Whether reading a match of the kind is permitted. */
+export function isKindReadable(kind: LookupKind, scopes: ReadonlySet<Scope>): boolean {
+  const { scope, besides }: { scope: Scope; besides?: Scope } = KINDS[kind]
+  return scopes.has(scope) && (besides === undefined || scopes.has(besides))
+}
 
 /** A caller needs one of them; a match needs that of its kind. */
 export const LOOKUP_SCOPES = [
@@ -63,6 +79,10 @@ const { shape: matchedBy } = defineEnum('LookupMember', 'The member by which a t
   phoneNumber: 'By its phone number.',
   slug: 'By its slug.',
   externalId: 'By its id in the system that it was imported from.',
+  identifier: 'By its identifier.',
+  name: 'By its name, which is unique in the tenant.',
+  domain: 'By the domain, which is proven.',
+  url: 'By its URL.',
   callbacks: 'By one of its redirect URIs.',
   clientUri: 'By its home page.',
   origin: 'By the origin of a redirect URI or of its home page.',
@@ -86,7 +106,7 @@ export const LookupInput = z.strictObject({
     .meta({
       pattern: '\\S',
       description:
-        'An id, an e-mail address, a phone number, an IP address, the id of a request, a client id, the slug of an organization or a URL.',
+        'An id, an e-mail address, a phone number, an IP address, the id of a request, a client id, the slug or domain of an organization, the name of a role or group, or a URL.',
       example: 'ada@example.com',
     }),
 })
@@ -100,7 +120,7 @@ export const LookupMatchShape = z
     }),
     matchedBy: matchedBy.meta({ description: 'The member by which the text matches.', example: 'email' }),
     name: z.string().nullable().meta({
-      description: 'Name of the object, or else its address or note; null without one.',
+      description: 'Name of the object, or else its address, domain, URL, type or note; null without one.',
       example: 'Ada Lovelace',
     }),
     userId: createIdShape('user')

@@ -33,6 +33,14 @@ const SOURCES = {
   'api-key': { table: 'ApiKey', name: 'o."name"', userId: 'o."userId"' },
   organization: { table: 'Organization', name: 'o."name"' },
   membership: { table: 'Membership', userId: 'o."userId"' },
+  'organization-domain': { table: 'OrganizationDomain', name: 'o."domain"' },
+  api: { table: 'Api', name: 'o."name"' },
+  'app-role': { table: 'AppRole', name: 'o."name"' },
+  group: { table: 'Group', name: 'o."name"' },
+  webhook: { table: 'Webhook', name: 'o."url"' },
+  'webhook-delivery': { table: 'WebhookDelivery', name: 'o."type"' },
+  'bulk-job': { table: 'BulkJob', name: 'o."action"' },
+  'trusted-document': { table: 'TrustedDocument', name: 'o."operationName"' },
   'signing-key': { table: 'SigningKey' },
 } satisfies Partial<Record<LookupKind, Source>>
 type StoredKind = keyof typeof SOURCES
@@ -49,6 +57,14 @@ export const KINDS_BY_PREFIX: Partial<Record<IdPrefix, StoredKind>> = {
   apikey: 'api-key',
   organization: 'organization',
   membership: 'membership',
+  orgdomain: 'organization-domain',
+  api: 'api',
+  role: 'app-role',
+  group: 'group',
+  webhook: 'webhook',
+  delivery: 'webhook-delivery',
+  bulkjob: 'bulk-job',
+  trusteddoc: 'trusted-document',
 }
 
 /** A condition by which objects are found. */
@@ -57,13 +73,23 @@ export type Search =
   | { kind: 'user'; by: 'email' | 'phoneNumber'; value: string }
   | { kind: 'invitation'; by: 'email'; value: string }
   | { kind: 'organization'; by: 'slug'; value: string }
+  | { kind: 'organization-domain'; by: 'domain'; value: string }
+  | { kind: 'api'; by: 'identifier'; value: string }
+  | { kind: 'app-role' | 'group'; by: 'name'; value: string }
+  | { kind: 'webhook'; by: 'url'; value: string }
   | { kind: 'session'; by: 'lastSeenIp'; value: string }
-  | { kind: 'client'; by: 'url'; value: string; origin: string | null }
+  | { kind: 'client'; by: 'uri'; value: string; origin: string | null }
   | { kind: 'tenant'; by: 'id'; value: string }
 
 const COLUMNS: Partial<Record<Search['by'], string>> = {
   email: 'emailKey',
   phoneNumber: 'phoneNumberKey',
+}
+
+/** What holds of the rows whose member is unique in the tenant. */
+const UNIQUE: Partial<Record<Search['by'], string>> = {
+  name: ' AND o."organizationId" IS NULL',
+  domain: ' AND o."verifiedAt" IS NOT NULL',
 }
 
 /** How a URL matches a client, the best way first; null if it does not. A URL is in an origin if a path, a query or nothing follows. */
@@ -87,7 +113,7 @@ function buildSearchSql(search: Search, bind: BindParameter): string {
   const build = (matchedBy: string, condition: string, order: string) =>
     `(SELECT '${search.kind}' AS "kind", o."id", ${matchedBy} AS "matchedBy", ${name} AS "name", ${userId} AS "userId"
       FROM "${table}" o WHERE o."tenantId" = $1 AND ${condition} AND ${isShown} ORDER BY ${order} LIMIT ${MAX_MATCHES})`
-  if (search.by === 'url') {
+  if (search.by === 'uri') {
     const match = buildUrlMatch(bind, search.value, search.origin)
     return build(
       match,
@@ -97,7 +123,7 @@ function buildSearchSql(search: Search, bind: BindParameter): string {
   }
   return build(
     `'${search.by}'`,
-    `o."${COLUMNS[search.by] ?? search.by}" = ${bind(search.value)}`,
+    `o."${COLUMNS[search.by] ?? search.by}" = ${bind(search.value)}${UNIQUE[search.by] ?? ''}`,
     'o."id" DESC',
   )
 }

@@ -9,7 +9,7 @@ import { type LogEvent, toLogEvent } from '../events/log.ts'
 import { isEmailLike, toAddressKey } from '../schema/address-keys.ts'
 import { parseInput } from '../schema/input-shapes.ts'
 import { toPhoneNumberKey } from '../schema/phone-numbers.ts'
-import { getKindScope, LOOKUP_SCOPES, LookupInput, type LookupKind, MAX_MATCHES } from './lookup.fields.ts'
+import { isKindReadable, LOOKUP_SCOPES, LookupInput, type LookupKind, MAX_MATCHES } from './lookup.fields.ts'
 import { KINDS_BY_PREFIX, type LookupRow, type Search, selectEvent, selectMatches } from './lookup.sql.ts'
 
 export type LookupMatch = LookupRow & { event: LogEvent | null }
@@ -43,16 +43,20 @@ export function listSearches(text: string): Searches {
       objects: [{ kind: 'session', by: 'lastSeenIp', value: ip }],
       log: [{ kind: 'ip-address', by: 'ip', value: ip }],
     }
-  const imported: Search[] = [
+  const named: Search[] = [
     { kind: 'user', by: 'externalId', value: text },
     { kind: 'organization', by: 'externalId', value: text },
+    { kind: 'api', by: 'identifier', value: text },
+    { kind: 'app-role', by: 'name', value: text },
+    { kind: 'group', by: 'name', value: text },
   ]
   if (URL_SYNTAX.test(text) && URL.canParse(text)) {
     const { origin } = new URL(text)
     return {
       objects: [
-        { kind: 'client', by: 'url', value: text, origin: origin === 'null' ? null : origin },
-        ...imported,
+        { kind: 'client', by: 'uri', value: text, origin: origin === 'null' ? null : origin },
+        { kind: 'webhook', by: 'url', value: text },
+        ...named,
       ],
       log: [],
     }
@@ -68,14 +72,14 @@ export function listSearches(text: string): Searches {
               { kind: 'user', by: 'email', value: key },
               { kind: 'invitation', by: 'email', value: key },
             ] as const)),
-        ...imported,
+        ...named,
       ],
       log,
     }
   const phoneNumber = toPhoneNumberKey(text)
   const objects: Search[] =
     phoneNumber === null ? [] : [{ kind: 'user', by: 'phoneNumber', value: phoneNumber }]
-  objects.push(...imported)
+  objects.push(...named)
   if (!isClientId(text)) return { objects, log }
   return {
     objects: [
@@ -83,6 +87,7 @@ export function listSearches(text: string): Searches {
         (kind): Search => ({ kind, by: 'id', value: text }),
       ),
       { kind: 'organization', by: 'slug', value: text },
+      { kind: 'organization-domain', by: 'domain', value: text.toLowerCase() },
       ...objects,
     ],
     log: [
@@ -97,7 +102,7 @@ export function listSearches(text: string): Searches {
 const canRead = ({ tenant, scopes }: Ctx, { kind, value }: Search): boolean =>
   kind === 'tenant' && value !== tenant
     ? tenant === SYSTEM_TENANT && scopes.has('tenants:read')
-    : scopes.has(getKindScope(kind))
+    : isKindReadable(kind, scopes)
 
 const toEventMatch = (kind: LookupKind, id: string, event: LogEvent): LookupMatch => ({
   kind,

@@ -64,6 +64,7 @@ const test = base
     await recordEvents(ctx.db, outside, [
       createEvent('signin.failed', failed, { method: 'passcode', reason: 'unknown' }),
     ])
+    await sql(`UPDATE "OrganizationDomain" SET "verifiedAt" = now() WHERE "tenantId" = $1`, [tenant])
     const [key] = (await listPublicKeys(tenant)).keys
     const [link] = await dbFor(tenant).idpUser.findMany({ where: { tenantId: tenant } })
     const [started] = (await logOf(tenant)).filter(({ requestId }) => requestId === REQUEST_ID)
@@ -101,7 +102,7 @@ const test = base
   )
 
 type Fixture = Awaited<ReturnType<typeof createFixture>> & Record<string, unknown>
-type Found = { kind: string; matchedBy: string; type: string | null; scope: Scope }
+type Found = { kind: string; matchedBy: string; type: string | null; scope: Scope; besides?: Scope[] }
 
 /** A text of each form, and the first match. */
 const TEXTS: [name: string, toText: (fixture: Fixture) => unknown, found: Found][] = [
@@ -127,6 +128,52 @@ const TEXTS: [name: string, toText: (fixture: Fixture) => unknown, found: Found]
     object('INVITATION', 'Invitation', 'users:read'),
   ],
   ['the id of an API key', ({ apiKeyId }) => apiKeyId, object('API_KEY', 'ApiKey', 'api_keys:read')],
+  [
+    'the id of a domain',
+    ({ organizationDomainId }) => organizationDomainId,
+    object('ORGANIZATION_DOMAIN', 'OrganizationDomain', 'organizations:read'),
+  ],
+  [
+    'a proven domain',
+    () => 'ACME.parity.example',
+    { ...object('ORGANIZATION_DOMAIN', 'OrganizationDomain', 'organizations:read'), matchedBy: 'DOMAIN' },
+  ],
+  ['the id of an API', ({ apiId }) => apiId, object('API', 'Api', 'roles:read')],
+  [
+    'the identifier of an API',
+    () => 'https://api.parity.example',
+    { ...object('API', 'Api', 'roles:read'), matchedBy: 'IDENTIFIER' },
+  ],
+  ['the id of a role', ({ appRoleId }) => appRoleId, object('APP_ROLE', 'AppRole', 'roles:read')],
+  [
+    'the name of a role',
+    () => 'clerk',
+    { ...object('APP_ROLE', 'AppRole', 'roles:read'), matchedBy: 'NAME' },
+  ],
+  ['the id of a group', ({ groupId }) => groupId, object('GROUP', 'Group', 'roles:read')],
+  ['the name of a group', () => 'Desk', { ...object('GROUP', 'Group', 'roles:read'), matchedBy: 'NAME' }],
+  [
+    'the id of a membership',
+    ({ membershipId }) => membershipId,
+    object('MEMBERSHIP', 'Membership', 'organizations:read'),
+  ],
+  ['the id of a webhook', ({ webhookId }) => webhookId, object('WEBHOOK', 'Webhook', 'webhooks:read')],
+  [
+    'the URL of a webhook',
+    () => 'https://hooks.example/vestibule',
+    { ...object('WEBHOOK', 'Webhook', 'webhooks:read'), matchedBy: 'URL' },
+  ],
+  [
+    'the id of a message of a webhook',
+    ({ webhookDeliveryId }) => webhookDeliveryId,
+    { ...object('WEBHOOK_DELIVERY', 'WebhookDelivery', 'webhooks:read'), besides: ['events:read'] },
+  ],
+  ['the id of a bulk job', ({ bulkJobId }) => bulkJobId, object('BULK_JOB', 'BulkJob', 'users:read')],
+  [
+    'the id of a trusted document',
+    ({ trustedDocumentId }) => trustedDocumentId,
+    object('TRUSTED_DOCUMENT', 'TrustedDocument', 'clients:read'),
+  ],
   [
     'the id of an identity provider',
     () => 'acme',
@@ -181,10 +228,11 @@ describe.runIf(hasServices)('lookup', () => {
 
   test.for(TEXTS)(
     'finds %s only with the scope that reading it needs',
-    async ([, toText, { kind, scope }], { fixture, find }) => {
+    async ([, toText, { kind, scope, besides = [] }], { fixture, find }) => {
       const text = String(toText(fixture as never))
       const kinds = (matches: Json[]) => matches.map((match) => match.kind)
-      expect(kinds(await find(text, [scope]))).toContain(kind)
+      expect(kinds(await find(text, [scope, ...besides]))).toContain(kind)
+      if (besides.length > 0) expect(kinds(await find(text, [scope]))).not.toContain(kind)
       expect(
         kinds(
           await find(

@@ -19,28 +19,36 @@ const MIN_LOOKUP = 3
 
 const KINDS: Record<Exclude<Match['kind'], '%future added value'>, string> = {
   ADDRESS: t('Address with failed sign-ins'),
+  API: t('API'),
   API_KEY: t('API key'),
+  APP_ROLE: t('Role at APIs'),
+  BULK_JOB: t('Change of many users'),
   CLIENT: t('Application'),
   CREDENTIAL: t('Passkey or second factor'),
   DEVICE: t('Device'),
   EVENT: t('Event'),
+  GROUP: t('Group'),
   IDENTITY_PROVIDER: t('Identity provider'),
   IDP_USER: t('Linked identity'),
   INVITATION: t('Invitation'),
   IP_ADDRESS: t('IP address'),
   MEMBERSHIP: t('Membership'),
   ORGANIZATION: t('Organization'),
+  ORGANIZATION_DOMAIN: t('Domain of an organization'),
   REGISTRATION_TOKEN: t('Registration token'),
   REQUEST: t('Request'),
   SESSION: t('Session'),
   SIGNING_KEY: t('Signing key'),
   SUBJECT: t('Subject of events'),
   TENANT: t('Tenant'),
+  TRUSTED_DOCUMENT: t('Trusted document'),
   USER: t('User'),
+  WEBHOOK: t('Webhook'),
+  WEBHOOK_DELIVERY: t('Message of a webhook'),
 }
 
 /** The screen that shows a match, below the console. */
-function findScreen({ kind, id, userId }: Match): string {
+function findScreen({ kind, id, userId, node }: Match): string {
   const encoded = encodeURIComponent(id)
   switch (kind) {
     case 'USER':
@@ -50,6 +58,21 @@ function findScreen({ kind, id, userId }: Match): string {
     case 'IDP_USER':
     case 'MEMBERSHIP':
       return `/users/${encodeURIComponent(userId ?? id)}`
+    case 'API':
+      return `/apis/${encoded}`
+    case 'APP_ROLE':
+      return node?.organizationId ? `/organizations/${node.organizationId}` : `/app-roles/${encoded}`
+    case 'GROUP':
+      return `/groups/${encoded}`
+    case 'ORGANIZATION_DOMAIN':
+      return `/organizations/${node?.domainOf}`
+    case 'WEBHOOK':
+    case 'WEBHOOK_DELIVERY':
+      return `/webhooks/${node?.webhookId ?? encoded}`
+    case 'BULK_JOB':
+      return '/users/jobs'
+    case 'TRUSTED_DOCUMENT':
+      return `/applications/${toPathId(node?.clientId ?? '')}?tab=documents`
     case 'CLIENT':
       return `/applications/${toPathId(id)}`
     case 'INVITATION':
@@ -62,7 +85,8 @@ function findScreen({ kind, id, userId }: Match): string {
     case 'REGISTRATION_TOKEN':
       return '/keys'
     case 'API_KEY':
-      return userId ? `/users/${encodeURIComponent(userId)}?tab=sign-in` : '/api-keys'
+      if (userId) return `/users/${encodeURIComponent(userId)}?tab=sign-in`
+      return node?.organizationId ? `/organizations/${node.organizationId}` : '/api-keys'
     case 'TENANT':
       return '/settings'
     case 'IP_ADDRESS':
@@ -104,6 +128,23 @@ export function Box({ commands, onClose }: { commands: readonly Command[]; onClo
               userId
               event {
                 typeName
+              }
+              node {
+                ... on ApiKey {
+                  organizationId
+                }
+                ... on AppRole {
+                  organizationId
+                }
+                ... on OrganizationDomain {
+                  domainOf: organizationId
+                }
+                ... on TrustedDocument {
+                  clientId
+                }
+                ... on WebhookDelivery {
+                  webhookId
+                }
               }
             }
           }

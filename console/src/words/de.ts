@@ -1552,6 +1552,13 @@ export const DE: Words = {
   'No user matches. Change the search or the filter.':
     'Kein Benutzer passt. Ändern Sie die Suche oder den Filter.',
   'Search by name, address or id': 'Nach Name, Adresse oder Id suchen',
+  'Role at APIs': 'Rolle an APIs',
+  'Change of many users': 'Änderung vieler Benutzer',
+  Group: 'Gruppe',
+  'Domain of an organization': 'Domain einer Organisation',
+  'Trusted document': 'Vertrautes Dokument',
+  Webhook: 'Webhook',
+  'Message of a webhook': 'Nachricht eines Webhooks',
   'Address with failed sign-ins': 'Adresse mit fehlgeschlagenen Anmeldungen',
   Event: 'Ereignis',
   When: 'Wann',
