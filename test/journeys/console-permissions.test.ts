@@ -6,6 +6,7 @@ import { createApi, updateApi } from '../../src/permissions/apis.ts'
 import { createAppRole } from '../../src/permissions/app-roles.ts'
 import { addGroupMembers, createGroup } from '../../src/permissions/groups.ts'
 import { setUserAppRoles } from '../../src/permissions/role-assignments.ts'
+import { lockUser, unlockUser } from '../../src/users/users.ts'
 import { noBrowser } from '../support/browser.ts'
 import {
   assertAccessible,
@@ -151,6 +152,19 @@ describe.skipIf(noBrowser)('the permissions of the console', { timeout: 60_000 }
 
     // Removing a permission says what follows, and what somebody else saved is not overwritten.
     const other = await openConsole('admin', apiPath.slice(apiPath.indexOf('/apis')))
+    await other.page.getByLabel('Permission', { exact: true }).selectOption('orders:write')
+    const holders = other.page.getByRole('list', { name: 'Who can?' })
+    await holders.getByRole('button', { name: 'How Grace Hopper gets orders:write' }).click()
+    await holders.getByRole('link', { name: 'by the group Order desk' }).waitFor(SHOWN)
+    await other.page.getByLabel('Ask about one person').fill(person.email)
+    await other.page.keyboard.press('Enter')
+    const answer = other.page.getByRole('list', { name: 'The person' })
+    await answer.getByText('held directly').waitFor(SHOWN)
+    await lockUser(ctx, person.id)
+    await answer.getByText('No: the user is locked.').waitFor(SHOWN)
+    await other.page.getByText('Nobody has this permission.').waitFor(SHOWN)
+    await unlockUser(ctx, person.id)
+    await holders.getByRole('link', { name: 'Grace Hopper' }).waitFor(SHOWN)
     await other.page.getByRole('button', { name: 'Remove orders:write' }).click()
     await other.page.getByText('every role that has it loses it').waitFor(SHOWN)
     await updateApi(ctx, api as string, { name: 'Shop of Acme' })
@@ -258,8 +272,8 @@ describe.skipIf(noBrowser)('the permissions of the console', { timeout: 60_000 }
     for (const path of paths) {
       await openScreen(page, path)
       const actions = page.locator('main button:not([title=Copy]):not(:disabled)')
-      // How a permission is given is read.
-      const found = (await actions.allTextContents()).filter((text) => text !== 'How?')
+      // Who has a permission, how and where, is read.
+      const found = (await actions.allTextContents()).filter((text) => !/^(How\?|the tenant ▾)$/.test(text))
       expect([path, found]).toEqual([path, []])
     }
     expect(errors).toEqual([])

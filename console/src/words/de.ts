@@ -1027,6 +1027,20 @@ export const DE: Words = {
     'Nichts ist fehlgeschlagen. Für eine Anmeldung muss dort auch die Callback-URL registriert sein; das zeigt nur eine Anmeldung.',
   'A sign-in fails.': 'Eine Anmeldung schlägt fehl.',
   // APIs, roles at them, and groups
+  'Who can?': 'Wer darf?',
+  '{count} people have it': { one: 'Eine Person hat sie', other: '{count} Personen haben sie' },
+  'Nobody has this permission.': 'Niemand hat diese Berechtigung.',
+  'How {name} gets {permission}': 'Woher {name} {permission} hat',
+  'Ask about one person, by e-mail address': 'Nach einer Person fragen, mit ihrer E-Mail-Adresse',
+  Ask: 'Fragen',
+  'The person': 'Die Person',
+  'Name or slug of an organization': 'Name oder Slug einer Organisation',
+  'No organization has this name or slug.': 'Keine Organisation hat diesen Namen oder Slug.',
+  'No: the user is locked.': 'Nein: Der Benutzer ist gesperrt.',
+  'No: the user is not a member of the organization.':
+    'Nein: Der Benutzer ist kein Mitglied der Organisation.',
+  'No: no role of the user, of a group or of a membership gives it.':
+    'Nein: Keine Rolle des Benutzers, einer Gruppe oder einer Mitgliedschaft gibt sie.',
   APIs: 'APIs',
   Permissions: 'Berechtigungen',
   'Roles at APIs': 'Rollen an APIs',

@@ -12,6 +12,7 @@ import { useMay } from '../../shell/viewer-scopes.ts'
 import { t } from '../../words/words.ts'
 import { EventList } from '../log/event-list.tsx'
 import { ApiForm } from './api-form.tsx'
+import { WhoCan } from './who-can.tsx'
 
 const route = getRouteApi('/apis/$apiId')
 
@@ -28,6 +29,10 @@ export function ApiDetailsScreen() {
         api(id: $apiId) {
           id
           name
+          identifier
+          permissions {
+            name
+          }
           ...apiForm_api
         }
         recent: events(filter: { subjectId: $apiId }, direction: DESC, first: 20) {
@@ -100,6 +105,7 @@ export function ApiDetailsScreen() {
       </header>
       <div className="sections">
         <ApiForm key={apiId} api={api} mayWrite={mayWrite} />
+        <WhoCan api={api.identifier} permissions={api.permissions.map((permission) => permission.name)} />
         {recent && (
           <section className="card">
             <h2>{t('What happened')}</h2>

@@ -1,16 +1,16 @@
 import './permissions.css'
 import { Link, useNavigate } from '@tanstack/react-router'
-import { Suspense, useState } from 'react'
-import { graphql, useFragment, useLazyLoadQuery } from 'react-relay/hooks'
+import { useState } from 'react'
+import { graphql, useFragment } from 'react-relay/hooks'
 import type {
   userPermissions_user$data,
   userPermissions_user$key,
 } from '../../generated/userPermissions_user.graphql.ts'
-import type { userPermissionsWayQuery } from '../../generated/userPermissionsWayQuery.graphql.ts'
 import { LiveChanges } from '../../parts/live-changes.tsx'
 import { useMay } from '../../shell/viewer-scopes.ts'
 import { t } from '../../words/words.ts'
 import { HeldRoles } from './held-roles.tsx'
+import { PermissionWays } from './permission-ways.tsx'
 
 type Permission = NonNullable<userPermissions_user$data['permissions']>[number]
 
@@ -223,9 +223,7 @@ function PermissionList({
                   {t('How?')}
                 </button>
                 {asked === key && (
-                  <Suspense fallback={<p className="ways">{t('Loading…')}</p>}>
-                    <Ways variables={{ userId, api, permission: name, organizationId }} />
-                  </Suspense>
+                  <PermissionWays variables={{ userId, api, permission: name, organizationId }} />
                 )}
               </li>
             )
@@ -233,53 +231,4 @@ function PermissionList({
       </ul>
     </section>
   ))
-}
-
-/** How a user gets a permission. */
-function Ways({ variables }: { variables: userPermissionsWayQuery['variables'] }) {
-  const { checkPermission } = useLazyLoadQuery<userPermissionsWayQuery>(
-    graphql`
-      query userPermissionsWayQuery($userId: ID!, $api: String!, $permission: String!, $organizationId: ID) {
-        checkPermission(
-          userId: $userId
-          api: $api
-          permission: $permission
-          organizationId: $organizationId
-          explain: true
-        ) {
-          isPermitted
-          paths {
-            roleId
-            roleName
-            groupId
-            groupName
-            membershipId
-          }
-        }
-      }
-    `,
-    variables,
-    { fetchPolicy: 'network-only' },
-  )
-  if (!checkPermission?.isPermitted) return <p className="ways">{t('The user does not have it now.')}</p>
-  return (
-    <ul className="ways">
-      {checkPermission.paths.map(({ roleId, roleName, groupId, groupName, membershipId }) => (
-        <li key={`${roleId} ${groupId} ${membershipId}`}>
-          <Link to="/app-roles/$appRoleId" params={{ appRoleId: roleId }}>
-            {t('Role {role}', { role: roleName })}
-          </Link>{' '}
-          {groupId ? (
-            <Link to="/groups/$groupId" params={{ groupId }}>
-              {t('by the group {group}', { group: groupName })}
-            </Link>
-          ) : membershipId ? (
-            t('by the membership in the organization')
-          ) : (
-            t('held directly')
-          )}
-        </li>
-      ))}
-    </ul>
-  )
 }
