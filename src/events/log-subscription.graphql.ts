@@ -27,15 +27,16 @@ function getEventLoaders(tenant: string, event: LogEvent): Loaders {
 
 /**
  * Resolves the position to start from: Last-Event-ID, which a reconnecting HTTP client sends with its
- * original arguments, else `after`, else that of the newest event. Throws InvalidInput for an invalid
+ * original arguments, else `after`, else what `readNewest` returns. Throws InvalidInput for an invalid
  * position.
  */
-async function resolveStart(
+export async function resolveStart(
   { ctx, stream: { lastEventId } }: GraphQLContext,
   after: string | null | undefined,
+  readNewest: () => Promise<Position>,
 ): Promise<Position> {
   const text = lastEventId ?? after
-  if (!text) return (await readHead(ctx.db)).head
+  if (!text) return readNewest()
   const position = decodePosition(text)
   await readEvents(ctx.db, position, 1)
   return position
@@ -51,9 +52,18 @@ export async function subscribeToLog(
   after: string | null | undefined,
   matches: (event: LogEvent) => boolean,
 ): Promise<AsyncGenerator<Followed>> {
-  const start = await resolveStart(context, after)
+  const start = await resolveStart(context, after, async () => (await readHead(context.ctx.db)).head)
   context.stream.position = encodePosition(start)
   return followMatching(context, start, matches)
+}
+
+/** Prepares the context for the next result of a subscription, which has the position. */
+export async function beginResult(context: GraphQLContext, position: string): Promise<void> {
+  // Thousands of subscribers may receive the same event.
+  await takeTurn(context.ctx)
+  // Pothos caches authorization results for the lifetime of the context, which may be hours here.
+  Object.assign(context, initContextCache())
+  context.stream.position = position
 }
 
 async function* followMatching(
@@ -63,15 +73,11 @@ async function* followMatching(
 ): AsyncGenerator<Followed> {
   for await (const followed of followEvents(context.ctx.tenant, start, context.stream.stop.signal)) {
     if (followed.kind === 'event' && !matches(followed.event)) continue
-    // Thousands of subscribers may receive the same event.
-    await takeTurn(context.ctx)
-    // Pothos caches authorization results for the lifetime of the context, which may be hours here.
-    Object.assign(context, initContextCache())
     if (followed.kind === 'gap') {
-      context.stream.position = encodePosition(followed.position)
+      await beginResult(context, encodePosition(followed.position))
       yield { gap: followed.position }
     } else {
-      context.stream.position = followed.event.position
+      await beginResult(context, followed.event.position)
       if (context.ctx.answer) context.ctx.answer.readBytes = 0
       context.loaders = getEventLoaders(context.ctx.tenant, followed.event)
       yield { event: followed.event }

@@ -22,7 +22,7 @@ import type { LogEvent } from './log.ts'
 import { type Followed, subscribeToLog } from './log-subscription.graphql.ts'
 import { getView } from './types.ts'
 
-const AFTER_DESCRIPTION =
+export const AFTER_DESCRIPTION =
   'Position to resume from: all later events follow, each once. Omitted: only new events. A Last-Event-ID header takes precedence.'
 
 /**

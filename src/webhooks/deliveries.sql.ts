@@ -1,7 +1,8 @@
 import type { Db } from '../database/handle.ts'
 import { statement } from '../database/statement.ts'
 import { declareClaim } from '../delivery/outbox/outbox.sql.ts'
-import { buildInsertEventsSql } from '../events/log.sql.ts'
+import { buildInsertEventsSql, VISIBLE_CONDITION } from '../events/log.sql.ts'
+import type { Position } from '../model/event-position.ts'
 import { LIFETIME } from './webhooks.sql.ts'
 
 /** A message `e` of the webhook of `d` that waits longer. */
@@ -133,3 +134,30 @@ export const postponeMessage = (
     events: object[]
   } & WebhookAnswer,
 ): Promise<void> => db.run(POSTPONE_MESSAGE, values)
+
+const SELECT_CHANGES = statement({
+  takes: { era: 'int', xid: 'bigint', number: 'bigint', limit: 'int' },
+  returns: {
+    era: 'int',
+    xid: 'text',
+    number: 'text',
+    id: 'text',
+    webhookId: 'text',
+    organizationId: 'text?',
+  },
+})`
+  SELECT d."era", d."xid"::text AS "xid", d."number"::text AS "number", d."id", d."webhookId", w."organizationId"
+  FROM "WebhookDelivery" d JOIN "Webhook" w ON w."tenantId" = d."tenantId" AND w."id" = d."webhookId"
+  WHERE d."tenantId" = :tenant AND (d."era", d."xid", d."number") > (:era, :xid, :number) AND ${VISIBLE_CONDITION}
+  ORDER BY d."era", d."xid", d."number" LIMIT :limit`
+
+/** The messages of the tenant that changed after a position, each once, in the order of their last changes. */
+export const selectDeliveryChanges = (db: Db, { era, xid, seq }: Position, limit: number) =>
+  db.many(SELECT_CHANGES, { era, xid: String(xid), number: String(seq), limit })
+
+const SELECT_LAST_CHANGE = statement({ returns: { era: 'int', xid: 'text', number: 'text' } })`
+  SELECT "era", "xid"::text AS "xid", "number"::text AS "number" FROM "WebhookDelivery"
+  WHERE "tenantId" = :tenant AND ${VISIBLE_CONDITION} ORDER BY "era" DESC, "xid" DESC, "number" DESC LIMIT 1`
+
+/** The position of the newest change of a message; null without any. */
+export const selectLastDeliveryChange = (db: Db) => db.one(SELECT_LAST_CHANGE)

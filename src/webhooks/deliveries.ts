@@ -19,8 +19,19 @@ const LIFETIME_SECONDS = 3 * 86_400
 const MAX_WAITING_TESTS = 10
 const TEST_TYPE = 'webhook.test'
 
-const HIDDEN_COLUMNS = { tenantId: true, number: true, subject: true, expiresAt: true } as const
-type ShownRow = Omit<Row, keyof typeof HIDDEN_COLUMNS>
+/** The columns of a message that callers see, and the organization of its webhook. */
+const SHOWN = {
+  omit: {
+    tenantId: true,
+    number: true,
+    era: true,
+    xid: true,
+    subject: true,
+    expiresAt: true,
+  },
+  include: { webhook: { select: { organizationId: true } } },
+} as const
+type ShownRow = Omit<Row, keyof typeof SHOWN.omit> & { webhook: { organizationId: string | null } }
 /** A message of a webhook, and what became of it. */
 export type WebhookDelivery = Omit<ShownRow, 'body' | 'accepted' | 'nextAt'> & {
   status: WebhookDeliveryStatus
@@ -43,7 +54,7 @@ export const findWebhookDeliveries = async (
   (
     await prisma.webhookDelivery.findMany({
       where: { tenantId: tenant, id: { in: ids } },
-      omit: HIDDEN_COLUMNS,
+      ...SHOWN,
     })
   ).map(toDelivery)
 
@@ -77,7 +88,7 @@ export function listWebhookDeliveries(
       const rows = await webhookDelivery.findMany({
         ...page,
         where: { ...isListed, ...page.where },
-        omit: HIDDEN_COLUMNS,
+        ...SHOWN,
       })
       return rows.map(toDelivery)
     },
@@ -126,7 +137,7 @@ export async function testWebhook(ctx: Ctx, webhookId: string, input: unknown): 
         body: JSON.stringify(body),
         ...createDueTimes(now),
       },
-      omit: HIDDEN_COLUMNS,
+      ...SHOWN,
     }),
   )
 }
@@ -149,7 +160,7 @@ export async function redeliverWebhookDelivery(
     prisma.webhookDelivery.update({
       where: { tenantId_id: { tenantId: ctx.tenant, id } },
       data: { ...createDueTimes(new Date()), attempts: 0, finishedAt: null, accepted: false },
-      omit: HIDDEN_COLUMNS,
+      ...SHOWN,
     }),
   )
 }

@@ -1,92 +1,35 @@
 import { Conflict, NotFound } from '../core/errors.ts'
-import { CURSOR_ARGS, connectionField } from '../graphql/connection.ts'
-import { withScope } from '../graphql/field-access.ts'
-import { Node, registerNode } from '../graphql/node.graphql.ts'
-import { defineObjectType } from '../graphql/shape-fields.ts'
 import { defineList, defineNestedList } from '../operations/list.ts'
 import { defineMutation } from '../operations/mutation.ts'
 import { defineLookup } from '../operations/query.ts'
-import { defineResource } from '../operations/resource.ts'
 import type { RestRoute } from '../rest/route.ts'
-import { encodeIdCursor } from '../schema/page.ts'
 import { idShape } from '../schema/response-shapes.ts'
 import {
-  findWebhookDeliveries,
   getWebhookDelivery,
   listWebhookDeliveries,
   redeliverWebhookDelivery,
   testWebhook,
-  toDeliveryListName,
-  type WebhookDelivery,
 } from './deliveries.ts'
 import {
   NewWebhookShape,
   WEBHOOK_FILTER,
   WebhookCreate,
-  WebhookDeliveryShape,
   WebhookPatch,
   WebhookRedelivery,
   WebhookReplay,
   WebhookRotation,
-  WebhookShape,
   WebhookTest,
 } from './webhooks.fields.ts'
+import { DELIVERY, WEBHOOK } from './webhooks.graphql.ts'
 import {
   createWebhook,
   deleteWebhook,
-  findWebhooks,
   getWebhook,
   listWebhooks,
   replayWebhook,
   rotateWebhookSecret,
-  toWebhookListName,
   updateWebhook,
-  type Webhook,
 } from './webhooks.ts'
-
-// A message has an event.
-const DELIVERY = defineResource<WebhookDelivery>({
-  member: 'webhookDelivery',
-  members: 'webhookDeliveries',
-  words: 'message of a webhook',
-  ref: defineObjectType<WebhookDelivery>(WebhookDeliveryShape, {
-    ...withScope('events:read', 'A message of a webhook, and what became of it.'),
-    interfaces: [Node],
-  }),
-  scope: 'events:read',
-  shape: WebhookDeliveryShape,
-  toCursor: ({ tenant }, { webhookId, id }) => encodeIdCursor(toDeliveryListName(tenant, webhookId), id),
-})
-
-const WEBHOOK = defineResource<Webhook>({
-  member: 'webhook',
-  ref: defineObjectType<Webhook>(
-    WebhookShape,
-    { ...withScope('webhooks:read', 'A receiver of events, at a URL.'), interfaces: [Node] },
-    (t) => ({
-      deliveries: t.field({
-        ...connectionField(DELIVERY.getConnection() as never),
-        description: 'Its messages, oldest first. Finished ones are kept for a week.',
-        args: CURSOR_ARGS,
-        resolve: ({ id }, args, { ctx }) => listWebhookDeliveries(ctx, id, args) as never,
-      }),
-    }),
-  ),
-  scope: 'webhooks:read',
-  shape: WebhookShape,
-  toCursor: ({ tenant }, { id }) => encodeIdCursor(toWebhookListName(tenant), id),
-})
-
-registerNode('webhook', {
-  ref: WEBHOOK.ref,
-  scope: WEBHOOK.scope,
-  load: (id, { loaders }) => loaders.over(findWebhooks).load(id),
-})
-registerNode('delivery', {
-  ref: DELIVERY.ref,
-  scope: DELIVERY.scope,
-  load: (id, { loaders }) => loaders.over(findWebhookDeliveries).load(id),
-})
 
 const PATH = '/webhooks/:webhookId'
 const NEW_OUTPUT = { webhook: WEBHOOK, secret: NewWebhookShape.shape.secret }

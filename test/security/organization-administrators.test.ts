@@ -76,6 +76,7 @@ const PERMITTED_FIELDS = [
   'organization',
   'organizationChanged',
   'organizationDomain',
+  'webhookDeliveryChanged',
 ]
 
 type Customer = Awaited<ReturnType<typeof populateOrganization>>

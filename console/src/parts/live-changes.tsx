@@ -1,10 +1,6 @@
-import { useEffect, useRef } from 'react'
 import { graphql } from 'react-relay/hooks'
 import type { EventType, liveChangesSubscription } from '../generated/liveChangesSubscription.graphql.ts'
-import { useLive } from './live-events.ts'
-
-/** Events that follow each other within this time cause one call. */
-const GATHERED_MS = 150
+import { useGathered, useLive } from './live-events.ts'
 
 /** Tells that something has changed: about a subject, or of some types of events. */
 export function LiveChanges({
@@ -20,8 +16,7 @@ export function LiveChanges({
   after: string | null | undefined
   onChange: () => void
 }) {
-  const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
-  useEffect(() => () => clearTimeout(timer.current), [])
+  const gather = useGathered(onChange)
   useLive<liveChangesSubscription>({
     subscription: graphql`
       subscription liveChangesSubscription(
@@ -44,10 +39,7 @@ export function LiveChanges({
       }
     `,
     variables: { subjectId, organizationId, types, after },
-    onNext: () => {
-      clearTimeout(timer.current)
-      timer.current = setTimeout(onChange, GATHERED_MS)
-    },
+    onNext: gather,
   })
   return null
 }

@@ -1,4 +1,4 @@
-import { useMemo } from 'react'
+import { useEffect, useMemo, useRef } from 'react'
 import { useSubscription } from 'react-relay/hooks'
 import type { GraphQLSubscriptionConfig, OperationType } from 'relay-runtime'
 
@@ -13,4 +13,17 @@ export function useLive<Operation extends OperationType>(config: GraphQLSubscrip
   const key = JSON.stringify({ ...config.variables, after: null })
   // biome-ignore lint/correctness/useExhaustiveDependencies: the variables are compared by value
   useSubscription(useMemo(() => config, [key]))
+}
+
+/** What follows each other within this time causes one call. */
+const GATHERED_MS = 150
+
+/** A function that calls `onChange` once for calls that follow each other closely. */
+export function useGathered(onChange: () => void): () => void {
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
+  useEffect(() => () => clearTimeout(timer.current), [])
+  return () => {
+    clearTimeout(timer.current)
+    timer.current = setTimeout(onChange, GATHERED_MS)
+  }
 }

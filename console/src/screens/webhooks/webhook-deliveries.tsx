@@ -1,7 +1,9 @@
 import { graphql, useFragment } from 'react-relay/hooks'
 import type { webhookDeliveries_webhook$key } from '../../generated/webhookDeliveries_webhook.graphql.ts'
 import type { webhookDeliveriesAgainMutation } from '../../generated/webhookDeliveriesAgainMutation.graphql.ts'
+import type { webhookDeliveriesSubscription } from '../../generated/webhookDeliveriesSubscription.graphql.ts'
 import { ProblemText } from '../../parts/form.tsx'
+import { useGathered, useLive } from '../../parts/live-events.ts'
 import { useProblemMutation } from '../../parts/mutation.ts'
 import { Time } from '../../parts/time.tsx'
 import { useMay } from '../../shell/viewer-scopes.ts'
@@ -11,6 +13,32 @@ import { CodeBlock } from '../applications/code-block.tsx'
 
 const STATES = { PENDING: t('Pending'), ACCEPTED: t('Accepted'), FAILED: t('Failed') }
 const CLASSES = { PENDING: 'badge', ACCEPTED: 'badge calm', FAILED: 'badge warning' }
+
+/** Follows the messages of a webhook: those that are shown change by themselves, and `onChange` reads new ones. */
+export function LiveDeliveries({
+  webhookId,
+  after,
+  onChange,
+}: {
+  webhookId: string
+  after: string | null | undefined
+  onChange: () => void
+}) {
+  const gather = useGathered(onChange)
+  useLive<webhookDeliveriesSubscription>({
+    subscription: graphql`
+      subscription webhookDeliveriesSubscription($webhookId: ID!, $after: String) {
+        webhookDeliveryChanged(webhookId: $webhookId, after: $after) {
+          id
+          status
+        }
+      }
+    `,
+    variables: { webhookId, after },
+    onNext: gather,
+  })
+  return null
+}
 
 /** The newest messages of a webhook, with what the receiver answered. */
 export function WebhookDeliveries({

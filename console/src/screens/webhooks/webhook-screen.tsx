@@ -1,5 +1,5 @@
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
-import { useEffect, useState } from 'react'
+import { useState } from 'react'
 import { graphql } from 'react-relay/hooks'
 import type { webhookScreenDeleteMutation } from '../../generated/webhookScreenDeleteMutation.graphql.ts'
 import type { webhookScreenQuery } from '../../generated/webhookScreenQuery.graphql.ts'
@@ -9,27 +9,29 @@ import type { webhookScreenUpdateMutation } from '../../generated/webhookScreenU
 import { CopiedText } from '../../parts/copied-text.tsx'
 import { ConfirmedButton, Dialog } from '../../parts/dialog.tsx'
 import { ProblemText } from '../../parts/form.tsx'
+import { LiveChanges } from '../../parts/live-changes.tsx'
 import { useProblemMutation } from '../../parts/mutation.ts'
 import { notify } from '../../parts/notices.tsx'
 import { useScreenQuery } from '../../parts/screen-query.ts'
 import { useMay } from '../../shell/viewer-scopes.ts'
 import { t } from '../../words/words.ts'
-import { WebhookDeliveries } from './webhook-deliveries.tsx'
+import { LiveDeliveries, WebhookDeliveries } from './webhook-deliveries.tsx'
 import { ShownSecret } from './webhook-form.tsx'
 import { WebhookState } from './webhook-state.tsx'
 
 const route = getRouteApi('/webhooks/$webhookId')
-/** Deliveries are not in the log: they are read again while the screen is seen. */
-const POLL_MS = 1000
 
 /** One webhook: what it sends, what its receiver answers, and what may be done. */
 export function WebhookScreen() {
   const { webhookId } = route.useParams()
   const navigate = useNavigate()
   const [secret, setSecret] = useState<string | null>(null)
-  const [{ webhook }, refresh] = useScreenQuery<webhookScreenQuery>(
+  const [{ viewer, webhook }, refresh] = useScreenQuery<webhookScreenQuery>(
     graphql`
       query webhookScreenQuery($webhookId: ID!) {
+        viewer {
+          eventPosition
+        }
         webhook(id: $webhookId) {
           id
           url
@@ -46,10 +48,6 @@ export function WebhookScreen() {
     `,
     { webhookId },
   )
-  useEffect(() => {
-    const timer = setInterval(() => document.visibilityState === 'visible' && refresh(), POLL_MS)
-    return () => clearInterval(timer)
-  }, [refresh])
   const update = useProblemMutation<webhookScreenUpdateMutation>(graphql`
     mutation webhookScreenUpdateMutation($webhookId: ID!, $enabled: Boolean!) {
       updateWebhook(input: { webhookId: $webhookId, enabled: $enabled }) {
@@ -95,7 +93,8 @@ export function WebhookScreen() {
       }
     }
   `)
-  const mayWrite = useMay('webhooks:write')
+  const mayFollow = useMay('events:read')
+  const mayWrite = useMay('webhooks:write') && mayFollow
   if (!webhook)
     return (
       <div className="outcome">
@@ -182,6 +181,12 @@ export function WebhookScreen() {
         </div>
       )}
       <ProblemText problem={test.problem ?? update.problem} />
+      {mayFollow && (
+        <>
+          <LiveChanges subjectId={webhookId} after={viewer?.eventPosition} onChange={refresh} />
+          <LiveDeliveries webhookId={webhookId} after={viewer?.eventPosition} onChange={refresh} />
+        </>
+      )}
       <WebhookDeliveries webhook={webhook} onChange={() => refresh()} />
       {secret !== null && (
         <Dialog title={t('Secret')} isKept onClose={() => setSecret(null)}>
