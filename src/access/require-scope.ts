@@ -10,6 +10,7 @@ import {
   SYSTEM_SCOPES,
   SYSTEM_TENANT,
 } from '../core/scopes.ts'
+import type { FilterMember } from '../schema/lists.ts'
 import type { TokenBasis } from './token-status.sql.ts'
 
 /**
@@ -27,6 +28,18 @@ export function requireScope(ctx: Ctx, scope: Scope): void {
 /** Requires one of the scopes. Throws the errors of `requireScope` for the first one. */
 export function requireAnyScope(ctx: Ctx, scopes: readonly [Scope, ...Scope[]]): void {
   requireScope(ctx, scopes.find((scope) => ctx.scopes.has(scope)) ?? scopes[0])
+}
+
+/** Requires the scopes of the members of a filter that are given. Throws the errors of `requireScope`. */
+export function requireFilterScopes(
+  ctx: Ctx,
+  { members, names }: { members: Record<string, FilterMember>; names: readonly string[] },
+  given: object,
+): void {
+  for (const name of names) {
+    const scope = members[name]?.scope
+    if (scope && name in given) requireScope(ctx, scope)
+  }
 }
 
 /** Requires that the caller has all scopes that it assigns to others. Throws Forbidden. */

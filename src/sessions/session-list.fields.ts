@@ -1,6 +1,6 @@
 import { isClientIdSyntax } from '../access/client-ids.ts'
 import { readIdPrefix } from '../core/crypto.ts'
-import { text, timeRange } from '../schema/input-shapes.ts'
+import { requiredText, text, timeRange } from '../schema/input-shapes.ts'
 import { defineFilter, defineOrder, type Given } from '../schema/lists.ts'
 import { asId, createIdPattern } from '../schema/response-shapes.ts'
 import { ipAddress } from './sessions.fields.ts'
@@ -21,6 +21,13 @@ export const SESSION_FILTER = defineFilter(
   {
     userId: { shape: userId, description: 'Sessions of this user.' },
     clientId: { shape: clientId, description: 'Started through this client.' },
+    organizationId: {
+      shape: asId(requiredText(200)),
+      column: null,
+      scope: 'organizations:read',
+      description: 'Sessions of its members that received tokens for this organization.',
+      example: 'organization_01k7r3m8wxe4gbr5v2c9t6hznq',
+    },
     ip: {
       shape: ipAddress,
       column: '"lastSeenIp"',

@@ -33,7 +33,12 @@ function buildSessionOrder(
   bind: BindParameter,
 ): KeysetOrder {
   const range = order === 'id' ? undefined : filter[order]
-  return { ...KEYSET_ORDERS[order], descending, ...bindRange(range, bind) }
+  return {
+    ...KEYSET_ORDERS[order],
+    ...(filter.organizationId && { id: 'o."sessionId"' }),
+    descending,
+    ...bindRange(range, bind),
+  }
 }
 
 /** The condition of active sessions that match the other filter members. */
@@ -45,7 +50,15 @@ function buildSessionSource({ filter, order, now }: SessionListQuery, bind: Bind
     `k."expiresAt" > ${bind(now)}::timestamptz`,
     ...buildFilterConditions(SESSION_FILTER, filter, { names, alias: 'k' }, bind),
   ]
-  return { from: '"Session" k', where: conditions.join(' AND ') }
+  if (filter.organizationId === undefined) return { from: '"Session" k', where: conditions.join(' AND ') }
+  conditions.push(
+    `o."tenantId" = $1 AND o."organizationId" = ${bind(filter.organizationId)}::text`,
+    `EXISTS (SELECT FROM "Membership" m WHERE m."tenantId" = $1 AND m."organizationId" = o."organizationId" AND m."userId" = k."userId")`,
+  )
+  return {
+    from: '"SessionOrganization" o JOIN "Session" k ON k."tenantId" = $1 AND k."id" = o."sessionId"',
+    where: conditions.join(' AND '),
+  }
 }
 
 export function sessionPageStatement(tenant: string, query: SessionListQuery, paging: Paging) {

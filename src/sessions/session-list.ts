@@ -1,3 +1,4 @@
+import { requireFilterScopes } from '../access/require-scope.ts'
 import type { Ctx } from '../context/context.ts'
 import { type FieldIssue, InvalidInput } from '../core/errors.ts'
 import { toCursorKey } from '../database/keyset.ts'
@@ -38,11 +39,17 @@ const USER_INDEX = 'Session_tenantId_userId_id_idx'
 export const SESSION_LISTS: readonly SessionList[] = [
   {
     by: 'userId',
-    combinable: ['clientId', 'ip', 'createdAt', 'lastSeenAt'],
+    combinable: ['clientId', 'organizationId', 'ip', 'createdAt', 'lastSeenAt'],
     orders: ['id', 'createdAt', 'lastSeenAt'],
     indexes: { id: USER_INDEX, createdAt: USER_INDEX, lastSeenAt: USER_INDEX },
   },
   { by: 'clientId', combinable: [], orders: ID_ORDER, indexes: { id: 'Session_tenantId_clientId_id_idx' } },
+  {
+    by: 'organizationId',
+    combinable: [],
+    orders: ID_ORDER,
+    indexes: { id: 'SessionOrganization_pkey' },
+  },
   { by: 'ip', combinable: [], orders: ID_ORDER, indexes: { id: 'Session_active_ip_idx' } },
   { by: 'createdAt', combinable: [], orders: ['createdAt'], indexes: { createdAt: CREATED_INDEX } },
   { by: 'lastSeenAt', combinable: [], orders: ['lastSeenAt'], indexes: { lastSeenAt: SEEN_INDEX } },
@@ -87,6 +94,7 @@ export function selectSessionList(
  */
 export async function listSessions(ctx: Ctx, args: ListArgs): Promise<Page<SessionRow>> {
   const { filter, orderBy, descending } = parseListArgs(args, SESSION_FILTER, SESSION_ORDER)
+  requireFilterScopes(ctx, SESSION_FILTER, filter)
   const { order } = selectSessionList(filter, orderBy)
   const name = `${ctx.tenant}:sessions:${order}:${descending}:${JSON.stringify(filter)}`
   const paging = parsePaging(ctx, args, name)

@@ -194,12 +194,13 @@ describe.runIf(hasServices)('a list of events', () => {
 describe.runIf(hasServices)('a list of sessions', () => {
   const PAGE = 50
   /** Pages of the database that fifty sessions take at most. */
-  const BUFFERS = PAGE * 12
+  const BUFFERS = PAGE * 14
   const minutes = (ago: number) => new Date(Date.now() - ago * 60_000).toISOString()
   const range = { gte: minutes(SESSIONS * 0.9), lt: minutes(SESSIONS * 0.1) }
   const VALUES: Record<SessionFilterMember, unknown> = {
     userId: 'user_01m7xeb1sbendby702xer00007',
     clientId: 'client_01m7xeb1sbendby702xerkqv31',
+    organizationId: 'organization_01m7xeb1sbendby702xerkqv31',
     ip: '203.0.113.7',
     createdAt: range,
     lastSeenAt: range,
@@ -250,7 +251,7 @@ describe.runIf(hasServices)('a list of sessions', () => {
     },
   )
 
-  test.for(['userId', 'clientId', 'ip'] as const)(
+  test.for(['userId', 'clientId', 'organizationId', 'ip'] as const)(
     'by %s is counted by an index',
     async (member, { admin, sessions }) => {
       const page = await listSessions(sessions, { filter: { [member]: VALUES[member] } })

@@ -25,9 +25,11 @@ describe('a list of sessions that cannot be answered', () => {
   )
   test.for(pairs)(
     'is rejected with %s and %s combined, by the name of the second',
-    async ([a, b], { ada, clientId, expectRejected }) => {
+    async ([a, b], { ada, clientId, organizationId, expectRejected }) => {
       const description = `cannot be combined with ${a}: userId combines with everything, other members cannot be combined`
-      await expectRejected(filterBy([a, b], { ada, clientId }), '', {}, [{ field: b, description }])
+      await expectRejected(filterBy([a, b], { ada, clientId, organizationId }), '', {}, [
+        { field: b, description },
+      ])
     },
   )
 
@@ -38,11 +40,14 @@ describe('a list of sessions that cannot be answered', () => {
     ['lastSeenAt', 'createdAt', ', only lastSeenAt'],
   ] as const)(
     'is rejected when it is filtered by %s in the order of %s',
-    async ([member, order, instead], { ada, clientId, expectRejected }) => {
+    async ([member, order, instead], { ada, clientId, organizationId, expectRejected }) => {
       const orderBy = { field: ORDER_ENUM[order] }
-      await expectRejected(filterBy([member], { ada, clientId }), `&orderBy=${order}`, { orderBy }, [
-        { field: 'orderBy', description: `cannot be combined with ${member}${instead}` },
-      ])
+      await expectRejected(
+        filterBy([member], { ada, clientId, organizationId }),
+        `&orderBy=${order}`,
+        { orderBy },
+        [{ field: 'orderBy', description: `cannot be combined with ${member}${instead}` }],
+      )
     },
   )
 

@@ -19,6 +19,7 @@ import { countStatements, leastStatements } from '../support/statements.ts'
 const MATCHES: Record<SessionFilterMember, (row: SessionRow, by: Values) => boolean> = {
   userId: ({ userId }, { ada }) => userId === ada,
   clientId: (row, { clientId }) => row.clientId === clientId,
+  organizationId: ({ userId, lastSeenIp }, { ada }) => userId === ada && lastSeenIp === '203.0.113.7',
   ip: ({ lastSeenIp }) => lastSeenIp === '203.0.113.7',
   createdAt: ({ createdAt }) => createdAt >= atHour(-8) && createdAt < atHour(-2),
   lastSeenAt: ({ lastSeenAt }) => lastSeenAt >= atHour(1),
@@ -42,9 +43,17 @@ describe('lists of sessions', () => {
 
   test.for([...cases.values()])(
     'by %s in the order of %s are the same over REST and GraphQL, forward and backward',
-    async ([_, order, members], { ada, clientId, active, listOverGraphql, listOverRest, walkIds }) => {
-      const filter = filterBy(members, { ada, clientId })
-      const rows = active.filter((row) => isMatch(members, row, { ada, clientId }))
+    async ([_, order, members], {
+      ada,
+      clientId,
+      organizationId,
+      active,
+      listOverGraphql,
+      listOverRest,
+      walkIds,
+    }) => {
+      const filter = filterBy(members, { ada, clientId, organizationId })
+      const rows = active.filter((row) => isMatch(members, row, { ada, clientId, organizationId }))
       const sortedBy = (row: SessionRow) => (order === 'id' ? 0 : row[order].getTime())
       // Ids break ties, and are in order already.
       const expected = toIds([...rows].sort((a, b) => sortedBy(a) - sortedBy(b)))
@@ -71,11 +80,12 @@ describe('lists of sessions', () => {
   test('filtered by a range of time are ordered by that time by default, and an empty range filters nothing', async ({
     ada,
     clientId,
+    organizationId,
     active,
     listOverGraphql,
     listOverRest,
   }) => {
-    const { createdAt } = filterBy(['createdAt'], { ada, clientId })
+    const { createdAt } = filterBy(['createdAt'], { ada, clientId, organizationId })
     expect((await listOverRest(toParameters({ createdAt }))).body.sessions).toEqual(
       (await listOverRest(`${toParameters({ createdAt })}&orderBy=createdAt`)).body.sessions,
     )

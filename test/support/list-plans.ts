@@ -56,6 +56,19 @@ const FILL_SESSIONS = `
     now() - (n * 91 % $2) * interval '1 minute'
   FROM generate_series($3::int + 1, $3::int + ${BATCH}) n`
 
+/** One of two hundred sessions has tokens for the first of two organizations, whose members are all users. */
+const FILL_SESSION_ORGANIZATIONS = `
+  INSERT INTO "Organization" ("tenantId", "id", "slug", "name")
+  SELECT $1, 'organization_01m7xeb1sbendby702xerkqv3' || n, 'slug-' || n, 'Acme' FROM generate_series(1, 2) n`
+const FILL_SESSION_MEMBERS = `
+  WITH members AS (
+    INSERT INTO "Membership" ("tenantId", "id", "organizationId", "userId", "joinedVia")
+    SELECT $1, 'm' || u."id", 'organization_01m7xeb1sbendby702xerkqv31', u."id", 'import' FROM "User" u WHERE u."tenantId" = $1
+  )
+  INSERT INTO "SessionOrganization" ("tenantId", "organizationId", "sessionId")
+  SELECT $1, 'organization_01m7xeb1sbendby702xerkqv3' || (CASE WHEN n % 200 = 1 THEN 1 ELSE 2 END), "id"
+  FROM (SELECT "id", row_number() OVER (ORDER BY "id") AS n FROM "Session" WHERE "tenantId" = $1) s`
+
 /** Fills a large tenant and ten small ones; returns the context of the large one. */
 async function fillTenants(
   admin: pg.Client,
@@ -96,10 +109,13 @@ export const test = base
   .extend('events', { scope: 'file' }, ({ admin }) =>
     fillTenants(admin, 'Event', EVENTS, (tenant, rows) => fillTenant(admin, FILL_EVENTS, tenant, rows)),
   )
-  .extend('sessions', { scope: 'file' }, ({ admin }) =>
-    fillTenants(admin, 'Session', SESSIONS, async (tenant, rows) => {
+  .extend('sessions', { scope: 'file' }, async ({ admin }) => {
+    const ctx = await fillTenants(admin, 'Session', SESSIONS, async (tenant, rows) => {
       await admin.query(FILL_SESSION_CLIENTS, [tenant])
       await fillTenant(admin, FILL_USERS, tenant, SESSION_USERS)
       await fillTenant(admin, FILL_SESSIONS, tenant, rows)
-    }),
-  )
+      for (const fill of [FILL_SESSION_ORGANIZATIONS, FILL_SESSION_MEMBERS]) await admin.query(fill, [tenant])
+    })
+    await admin.query('ANALYZE "SessionOrganization", "Membership"')
+    return ctx
+  })

@@ -76,6 +76,7 @@ function* sessionStatements() {
   const values = {
     userId: 'user_1',
     clientId: 'client_1',
+    organizationId: 'organization_1',
     ip: '192.0.2.1',
     createdAt: RANGE,
     lastSeenAt: RANGE,

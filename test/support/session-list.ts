@@ -1,5 +1,7 @@
 import { createClient } from '../../src/clients/clients.ts'
 import { createPlatformCtx } from '../../src/context/context.ts'
+import { addMember } from '../../src/organizations/memberships.ts'
+import { createOrganization } from '../../src/organizations/organizations.ts'
 import { revokeSession } from '../../src/sessions/revoke-sessions.ts'
 import type { SessionFilterMember } from '../../src/sessions/session-list.fields.ts'
 import { startSession } from '../../src/sessions/sessions.ts'
@@ -29,10 +31,11 @@ const LIST = `query ($page: Int, $pageSize: Int, $first: Int, $after: String, $l
   sessions(page: $page, pageSize: $pageSize, first: $first, after: $after, last: $last, before: $before, filter: $filter, orderBy: $orderBy) {
     nodes { id } totalSize page pageSize pageInfo { hasNextPage hasPreviousPage startCursor endCursor } } }`
 
-export type Values = { ada: string; clientId: string }
+export type Values = { ada: string; clientId: string; organizationId: string }
 const VALUES: Record<SessionFilterMember, (by: Values) => unknown> = {
   userId: ({ ada }) => ada,
   clientId: ({ clientId }) => clientId,
+  organizationId: ({ organizationId }) => organizationId,
   ip: () => '::FFFF:203.0.113.7',
   createdAt: () => ({ gte: atHour(-8).toISOString(), lt: atHour(-2).toISOString() }),
   lastSeenAt: () => ({ gte: atHour(1).toISOString() }),
@@ -61,8 +64,14 @@ export const test = base
     { scope: 'file' },
     async ({ tenant }) => (await createClient(createPlatformCtx(tenant), MINIMAL_CLIENT)).client.id,
   )
+  /** An organization that ada is a member of, and grace was. */
+  .extend('organizationId', { scope: 'file' }, async ({ ctx, ada }) => {
+    const { id } = await createOrganization(ctx, { slug: 'acme', name: 'Acme' })
+    await addMember(ctx.db, ctx, { organizationId: id, userId: ada, joinedVia: 'administrator' })
+    return id
+  })
   /** The active sessions in the order of their ids. */
-  .extend('active', { scope: 'file' }, async ({ tenant, ctx, ada, grace, clientId }) => {
+  .extend('active', { scope: 'file' }, async ({ tenant, ctx, ada, grace, clientId, organizationId }) => {
     const start = async ({ userId, withClient, ip, created, seen }: NewRow) => {
       const { session } = await ctx.db.transaction((tx) =>
         startSession(tx, ctx, {
@@ -90,6 +99,10 @@ export const test = base
         created: -number + (number % 2),
         seen: (number * 5) % 3,
       })
+    await sql(
+      `INSERT INTO "SessionOrganization" SELECT "tenantId", $2, "id" FROM "Session" WHERE "tenantId" = $1 AND "lastSeenIp" <> '2001:db8::1'`,
+      [tenant, organizationId],
+    )
     const active = await sql<SessionRow>(`SELECT * FROM "Session" WHERE "tenantId" = $1 ORDER BY "id"`, [
       tenant,
     ])

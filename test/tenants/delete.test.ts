@@ -95,6 +95,7 @@ async function fillTenantTables(tenantId: string): Promise<void> {
   await db.organizationDomain.create({
     data: { tenantId, id: 'd', organizationId: 'o', domain: 'a.example', recordValue: 'x' },
   })
+  await db.sessionOrganization.create({ data: { tenantId, organizationId: 'o', sessionId } })
   await db.organizationSetup.create({
     data: { tenantId, organizationId: 'o', tokenHash: hash, expiresAt },
   })

@@ -21,6 +21,15 @@ export type Filter = {
   | { kind: 'day'; daysAgo: number }
 )
 
+/** The filter by organization, for who may read organizations. */
+export const ORGANIZATION_FILTER: Filter = {
+  name: 'organization',
+  label: t('Organization'),
+  group: 'organization',
+  kind: 'text',
+  placeholder: 'organization_…',
+}
+
 const DAY_MS = 86_400_000
 const FIRST_YEAR = 1970
 /** The digits of a day follow each other within this time. */

@@ -493,6 +493,8 @@ export const DE: Words = {
   Invitations: 'Einladungen',
   Organizations: 'Organisationen',
   Organization: 'Organisation',
+  'Those who are members': 'Wer Mitglied ist',
+  'Those with tokens for it': 'Die mit Tokens für sie',
   Membership: 'Mitgliedschaft',
   'Search organizations': 'Organisationen suchen',
   'New organization': 'Neue Organisation',

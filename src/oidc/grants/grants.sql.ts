@@ -5,6 +5,7 @@ import { checkFoundRow } from '../../database/key-lookup.ts'
 import { type RowOf, statement, typed } from '../../database/statement.ts'
 import { toGrantEventColumns } from '../../events/event-columns.sql.ts'
 import { buildInsertEventsSql } from '../../events/log.sql.ts'
+import { buildInsertSessionOrganizationSql } from '../../sessions/session-organizations.sql.ts'
 import type { ClaimsRequest } from '../model/claims-request.ts'
 import {
   buildClaimsUserSql,
@@ -155,7 +156,11 @@ const REFRESH_GRANT = statement({
       "idleExpiresAt" = LEAST(:idleExpiresAt, g."expiresAt")
         - CASE WHEN :rotates THEN interval '0' ELSE interval '1 millisecond' END
     FROM presented p WHERE g."tenantId" = :tenant AND g."id" = p."id" AND p."outcome" IN ('rotated', 'kept') AND p."isPermitted"
-    RETURNING g."id", g."userId", g."sessionId", g."clientId"
+    RETURNING g."id", g."userId", g."sessionId", g."clientId", g."organizationId"
+  ), session_organizations AS (${buildInsertSessionOrganizationSql(
+    'used',
+    'used JOIN presented p ON p."formerOrganizationId" IS DISTINCT FROM used."organizationId"',
+  )}
   ), event_log AS (${buildInsertEventsSql(':events', {
     from: 'used JOIN presented p ON p."isRecorded"',
     columns: toGrantEventColumns('used'),

@@ -5,6 +5,7 @@ import { type RowOf, typed } from '../../database/statement.ts'
 import { toGrantEventColumns } from '../../events/event-columns.sql.ts'
 import { buildInsertEventsSql } from '../../events/log.sql.ts'
 import type { PolicyRule } from '../../model/organization-policy.ts'
+import { buildInsertSessionOrganizationSql } from '../../sessions/session-organizations.sql.ts'
 import type { ClaimsRequest } from '../model/claims-request.ts'
 import type { ClaimsUserJson } from './granted-user.sql.ts'
 
@@ -110,7 +111,8 @@ export const NEW_GRANT_CTES = `new_grant AS (
       CASE WHEN v."offline" THEN :expiresAt ELSE :onlineExpiresAt END, :now
     FROM valid_code v JOIN redeemed_code r ON r."grantId" = v."grantId"
     ON CONFLICT ("tenantId", "id") DO NOTHING
-    RETURNING "id", "userId", "sessionId", "clientId"
+    RETURNING "id", "userId", "sessionId", "clientId", "organizationId"
+  ), session_organizations AS (${buildInsertSessionOrganizationSql('new_grant')}
   ), session_clients AS (${buildInsertSessionClientsSql('new_grant')}
   ), event_log AS (${buildInsertEventsSql(':events', {
     from: 'new_grant',

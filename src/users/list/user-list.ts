@@ -1,9 +1,8 @@
-import { requireScope } from '../../access/require-scope.ts'
+import { requireFilterScopes } from '../../access/require-scope.ts'
 import type { Ctx } from '../../context/context.ts'
 import { sha256Base64url } from '../../core/crypto.ts'
 import { buildPageQuery } from '../../database/page-query.ts'
 import type { User } from '../../generated/prisma/client.ts'
-import type { FilterMember } from '../../schema/lists.ts'
 import {
   type CursorKey,
   encodeCursor,
@@ -16,7 +15,7 @@ import {
 } from '../../schema/page.ts'
 import { selectColumnsForFields } from '../user-body.ts'
 import type { UserQuery } from '../users.ts'
-import { USER_FILTER, USER_ORDER, type UserFilterMember } from './user-filter.fields.ts'
+import { USER_FILTER, USER_ORDER } from './user-filter.fields.ts'
 import {
   isPlainList,
   type KeyedRow,
@@ -32,10 +31,7 @@ export const toUserListName = (tenant: string): string => `${tenant}:users`
 
 function buildListQuery(ctx: Ctx, args: ListArgs): { query: UserListQuery; name: string } {
   const { filter, orderBy, descending } = parseListArgs(args, USER_FILTER, USER_ORDER)
-  for (const member of Object.keys(filter) as UserFilterMember[]) {
-    const { scope }: FilterMember = USER_FILTER.members[member]
-    if (scope) requireScope(ctx, scope)
-  }
+  requireFilterScopes(ctx, USER_FILTER, filter)
   const queryKey = JSON.stringify([filter, orderBy, descending ? 'desc' : 'asc'])
   return {
     query: { list: selectUserList(filter, orderBy), filter, descending },

@@ -246,6 +246,33 @@ describe('a client that asks for the organization', () => {
   })
 })
 
+test('sessions are listed by the organizations that they received tokens for, while the user is a member', async ({
+  member,
+  first,
+  second,
+  oidc,
+  rest,
+  leave,
+}) => {
+  const list = async ({ id }: { id: string }) => {
+    const { body } = await rest('GET', `/sessions?organizationId=${id}`)
+    expect(body.totalSize).toBe(body.sessions.length)
+    return body.sessions.map((session: { userId: string }) => session.userId)
+  }
+  const tokens = await member.newTokens({ ...SCOPE, organization: first.id })
+  await member.newTokens({ ...SCOPE, organization: first.id })
+  expect([await list(first), await list(second)]).toEqual([[member.user.id], []])
+  await oidc.refresh(tokens.refresh_token, { organization: second.slug })
+  expect([await list(first), await list(second)]).toEqual([[member.user.id], [member.user.id]])
+  await leave(first)
+  expect([await list(first), await list(second)]).toEqual([[], [member.user.id]])
+  const scopes = ['sessions:read'] as const
+  expect(await rest('GET', `/sessions?organizationId=${second.id}`, undefined, { scopes })).toMatchObject({
+    status: 403,
+    body: { message: 'This needs the scope organizations:read.' },
+  })
+})
+
 describe('a refresh', () => {
   test('changes the organization to another one of the user, and to no other', async ({
     member,

@@ -62,6 +62,8 @@ export function OrganizationScreen() {
   )
   const mayFollow = useMay('events:read')
   const mayWrite = useMay('organizations:write')
+  const mayReadUsers = useMay('users:read')
+  const mayReadSessions = useMay('sessions:read')
   const mayWriteRoles = useMay('roles:write')
   const deletion = useProblemMutation<organizationScreenDeleteMutation>(graphql`
     mutation organizationScreenDeleteMutation($organizationId: ID!) {
@@ -135,6 +137,26 @@ export function OrganizationScreen() {
             <dd>
               <Time at={organization.createdAt} />
             </dd>
+            {mayReadUsers && (
+              <>
+                <dt>{t('Users')}</dt>
+                <dd>
+                  <Link to="/users" search={{ organization: organizationId }}>
+                    {t('Those who are members')}
+                  </Link>
+                </dd>
+              </>
+            )}
+            {mayReadSessions && (
+              <>
+                <dt>{t('Sessions')}</dt>
+                <dd>
+                  <Link to="/sessions" search={{ organization: organizationId }}>
+                    {t('Those with tokens for it')}
+                  </Link>
+                </dd>
+              </>
+            )}
           </dl>
         </div>
         <div>

@@ -7,7 +7,7 @@ import type {
   sessionsScreenQuery,
 } from '../../generated/sessionsScreenQuery.graphql.ts'
 import type { sessionsScreenStartedSubscription } from '../../generated/sessionsScreenStartedSubscription.graphql.ts'
-import { type Filter, type ListValues, toRange } from '../../parts/filter-bar.tsx'
+import { type Filter, type ListValues, ORGANIZATION_FILTER, toRange } from '../../parts/filter-bar.tsx'
 import { type ListDefinition, ListScreen, type LiveRows } from '../../parts/list-screen.tsx'
 import { useLive } from '../../parts/live-events.ts'
 import { useMay } from '../../shell/viewer-scopes.ts'
@@ -58,6 +58,7 @@ const ORDERS: Record<string, SessionOrderField> = { lastSeen: 'LAST_SEEN_AT', cr
 const toFilter = (values: ListValues): SessionFilter => ({
   userId: values.user,
   clientId: values.client,
+  organizationId: values.organization,
   ip: values.ip,
   createdAt: toRange(values.createdFrom, values.createdBefore),
   lastSeenAt: toRange(values.seenFrom, values.seenBefore),
@@ -65,9 +66,9 @@ const toFilter = (values: ListValues): SessionFilter => ({
 
 /** Those of a user are sorted; other orders have an index of all sessions, or of a period. */
 function canSort(column: string, values: ListValues): boolean {
-  const { userId, clientId, ip, createdAt, lastSeenAt } = toFilter(values)
+  const { userId, clientId, organizationId, ip, createdAt, lastSeenAt } = toFilter(values)
   if (userId) return true
-  if (clientId || ip) return false
+  if (clientId || organizationId || ip) return false
   return (!createdAt || column === 'created') && (!lastSeenAt || column === 'lastSeen')
 }
 
@@ -153,7 +154,11 @@ const SESSIONS: ListDefinition<
 
 /** The sessions of the tenant, on arrival and at their end. */
 export function SessionsScreen() {
-  const filters = [...FILTERS, ...(useMay('clients:read') ? [CLIENT_FILTER] : [])]
+  const filters = [
+    ...FILTERS,
+    ...(useMay('clients:read') ? [CLIENT_FILTER] : []),
+    ...(useMay('organizations:read') ? [ORGANIZATION_FILTER] : []),
+  ]
   return <ListScreen definition={SESSIONS} filters={filters} />
 }
 

@@ -8,7 +8,7 @@ import type {
   UserOrderField,
   usersScreenQuery,
 } from '../../generated/usersScreenQuery.graphql.ts'
-import { type Filter, type ListValues, toRange } from '../../parts/filter-bar.tsx'
+import { type Filter, type ListValues, ORGANIZATION_FILTER, toRange } from '../../parts/filter-bar.tsx'
 import { type ListDefinition, ListScreen, type LiveRows } from '../../parts/list-screen.tsx'
 import { useLive } from '../../parts/live-events.ts'
 import { useMay } from '../../shell/viewer-scopes.ts'
@@ -106,6 +106,7 @@ const toFilter = (values: ListValues): UserFilter => ({
   hasCredential: toFlag(values.credential),
   role: values.role?.toUpperCase() as UserFilter['role'],
   idpId: values.provider,
+  organizationId: values.organization,
   externalId: values.externalId,
   createdAt: toRange(values.createdFrom, values.createdBefore),
   lastSeenAt: toRange(values.seenFrom, values.seenBefore),
@@ -191,6 +192,7 @@ export function UsersScreen() {
     ...FILTERS,
     ...(useMay('credentials:read') ? [CREDENTIAL_FILTER] : []),
     ...(useMay('idps:read') ? [PROVIDER_FILTER] : []),
+    ...(useMay('organizations:read') ? [ORGANIZATION_FILTER] : []),
   ]
   const action = useMay('users:write') && (
     <>
