@@ -120,7 +120,12 @@ export async function readMemberships(
       userId: true,
       isAdministrator: true,
       organization: { select: { slug: true, externalId: true, name: true } },
-      appRoles: { select: { role: { select: { name: true } } }, orderBy: { role: { name: 'asc' } } },
+      // A sign-in gives those of a provider again, which would stay for ever if an import gave them.
+      appRoles: {
+        where: { idpId: null },
+        select: { role: { select: { name: true } } },
+        orderBy: { role: { name: 'asc' } },
+      },
       groups: { select: { group: { select: { name: true } } }, orderBy: { group: { name: 'asc' } } },
     },
     orderBy: { id: 'asc' },

@@ -46,9 +46,14 @@ export const PERMISSION_EVENTS = {
     z.strictObject({ added: z.string(), removed: z.string() }),
   ),
   'membership.app_roles_changed': event(
-    'The roles at APIs that a member holds in the organization changed. `added` and `removed` have their names, separated by spaces.',
-    ['userId', 'organizationId', 'membershipId', 'appRoleIds?'],
+    'The roles at APIs that a member holds in the organization changed, by a sign-in at the identity provider if there is one. `added` and `removed` have their names, separated by spaces.',
+    ['userId', 'organizationId', 'membershipId', 'idpId?', 'appRoleIds?'],
     z.strictObject({ added: z.string(), removed: z.string() }),
+  ),
+  'membership.role_claim_ignored': event(
+    'Values of the claim that gives a member roles were `ignored`: so many that are not text, too long, or too many.',
+    ['userId', 'organizationId', 'membershipId', 'idpId'],
+    z.strictObject({ ignored: z.string() }),
   ),
   'group.created': event('A group was created.', ['groupId', 'organizationId?']),
   'group.updated': event('A group changed.', ['groupId', 'organizationId?']),

@@ -4,16 +4,16 @@ import { LINK_FAILURES } from './reasons.ts'
 
 /** Types of events about identity providers, and the identities that users have there. */
 export const PROVIDER_EVENTS = {
-  'idp.created': event('An identity provider was created.', ['idpId']),
-  'idp.updated': event('An identity provider changed.', ['idpId']),
+  'idp.created': event('An identity provider was created.', ['idpId', 'organizationId?']),
+  'idp.updated': event('An identity provider changed.', ['idpId', 'organizationId?']),
   'idp.tested': event(
     'A caller tested the configuration. `succeeded` if no check failed.',
-    ['idpId'],
+    ['idpId', 'organizationId?'],
     z.strictObject({ succeeded: z.boolean() }),
   ),
   'idp.deleted': event(
     'An identity provider was deleted, with so many links of users.',
-    ['idpId'],
+    ['idpId', 'organizationId?'],
     z.strictObject({ links: z.int() }),
   ),
   'idpuser.added': event('An API call added a link of a user.', ['userId', 'linkId', 'idpId']),

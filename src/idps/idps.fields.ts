@@ -12,6 +12,7 @@ import { requiredText, text } from '../schema/input-shapes.ts'
 import { acceptEchoes, responseOnlyIssues } from '../schema/response-only.ts'
 import { asId, createIdPattern, createIdShape, instantShape } from '../schema/response-shapes.ts'
 import type { UrlRules } from '../schema/url-shapes.ts'
+import { CLAIMED_ROLE_FIELDS, findMappingIssues } from './claimed-roles.fields.ts'
 import { findPolicyIssues, POLICY_FIELDS } from './entry-policy.fields.ts'
 import type { SecretColumn } from './idp-secrets.ts'
 import { parsePublicKey } from './provider/provider-keys.ts'
@@ -92,6 +93,7 @@ export const IDP_FIELDS = {
   platformKid: textField(text(100)),
   organizationId: { ...textField(organizationId), answer: createIdShape('organization').nullable() },
   ...POLICY_FIELDS,
+  ...CLAIMED_ROLE_FIELDS,
 }
 type IdpField = keyof typeof IDP_FIELDS
 export const IDP_FIELD_NAMES = Object.keys(IDP_FIELDS) as IdpField[]
@@ -155,7 +157,7 @@ function findSecretIssues(secret: unknown): FieldIssue[] {
  * `listMissingFields`.
  */
 function findIdpIssues(idp: Record<string, unknown>): FieldIssue[] {
-  const issues = findPolicyIssues(idp)
+  const issues = [...findPolicyIssues(idp), ...findMappingIssues(idp)]
   const { clientSecret, idTokenSigningKey, idTokenSigningAlg } = idp
   if (idTokenSigningAlg === SECRET_ALGORITHM) issues.push(...findSecretIssues(clientSecret))
   const key = typeof idTokenSigningKey === 'string' ? parsePublicKey(idTokenSigningKey) : null

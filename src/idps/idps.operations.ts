@@ -1,5 +1,8 @@
 import { Conflict, NotFound } from '../core/errors.ts'
-import { defineList } from '../operations/list.ts'
+import { builder } from '../graphql/builder.ts'
+import { type ConnectionOf, CURSOR_ARGS, connectionField } from '../graphql/connection.ts'
+import { orAdministrator, withScope } from '../graphql/field-access.ts'
+import { defineList, defineNestedList } from '../operations/list.ts'
 import { defineMutation } from '../operations/mutation.ts'
 import { defineLookup } from '../operations/query.ts'
 import { defineResource } from '../operations/resource.ts'
@@ -14,6 +17,7 @@ import {
   getIdentityProvider,
   type Idp,
   listIdentityProviders,
+  listOrganizationIdps,
   toIdpListName,
   updateIdentityProvider,
 } from './idps.ts'
@@ -29,6 +33,18 @@ const IDP = defineResource<Idp>({
   toCursor: ({ tenant }, { id }) => encodeIdCursor(toIdpListName(tenant), id),
 })
 
+const OF_ORGANIZATION = 'The identity providers of the organization, by id.'
+
+builder.prismaObjectField('Organization', 'identityProviders', (t) =>
+  t.field({
+    ...orAdministrator(withScope('idps:read', OF_ORGANIZATION), ({ id }: { id: string }) => id),
+    ...connectionField(IDP.getConnection() as ConnectionOf<Idp>),
+    args: CURSOR_ARGS,
+    select: { id: true },
+    resolve: ({ id }, args, { ctx }) => listOrganizationIdps(ctx, id, args),
+  }),
+)
+
 export const idpOperations: readonly RestRoute[] = [
   ...defineMutation({
     name: 'createIdentityProvider',
@@ -36,7 +52,7 @@ export const idpOperations: readonly RestRoute[] = [
     scope: 'idps:write',
     isCreation: true,
     input: IdpCreate,
-    errors: [Conflict],
+    errors: [Conflict, NotFound],
     output: { identityProvider: IDP },
     rest: { method: 'POST', path: '/idps', status: 201, location: ({ id }) => `/idps/${id}` },
     run: async (ctx, _ids, input) => ({ identityProvider: await createIdentityProvider(ctx, input) }),
@@ -48,6 +64,15 @@ export const idpOperations: readonly RestRoute[] = [
     resource: IDP,
     path: '/idps',
     run: listIdentityProviders,
+  }),
+  ...defineNestedList({
+    name: 'listOrganizationIdentityProviders',
+    inOrganization: true,
+    summary: OF_ORGANIZATION,
+    resource: IDP,
+    target: 'organizationId',
+    path: '/organizations/:organizationId/idps',
+    run: listOrganizationIdps,
   }),
   ...defineLookup({
     name: 'getIdentityProvider',
@@ -63,6 +88,7 @@ export const idpOperations: readonly RestRoute[] = [
     summary:
       'Updates an identity provider. Omitted fields are unchanged; null unsets, and an empty string unsets a text. Requires every scope that a linked user can get by roles.',
     scope: 'idps:write',
+    inOrganization: ['roleClaim', 'claimRoles', 'expectedUpdatedAt'],
     targets: ['idpId'],
     input: IdpPatch,
     errors: [Conflict, NotFound],
@@ -77,6 +103,7 @@ export const idpOperations: readonly RestRoute[] = [
     summary:
       'Tests an identity provider: metadata, keys, endpoints, and whether it accepts client id and secret.',
     scope: 'idps:write',
+    inOrganization: [],
     targets: ['idpId'],
     input: ProviderTestInput,
     isInputOptional: true,

@@ -10,12 +10,15 @@ import { listInOrder } from '../database/page-query.ts'
 import { createEvent } from '../events/create-event.ts'
 import { recordEvents } from '../events/log.ts'
 import { type IdentityProvider as IdpRow, Prisma } from '../generated/prisma/client.ts'
+import { getOrganization } from '../organizations/organizations.ts'
+import { takeProviderRoles } from '../permissions/provider-roles.ts'
 import { assertExpectedUpdatedAt, moveForward } from '../schema/expected-updated-at.ts'
 import { addStandards } from '../schema/fields.ts'
 import { isIdpId } from '../schema/idp-id.ts'
 import { parseInput } from '../schema/input-shapes.ts'
 import type { Page, PageArgs } from '../schema/page.ts'
 import { buildBackchannelLogoutUrl, buildCallbackUrl, buildLogoutCallbackUrl } from './callback-url.ts'
+import { listMappedRoles, requireMapping } from './claimed-roles.ts'
 import { requireOrganization } from './idp-organization.ts'
 import { type SecretColumn, sealIdpSecrets, unsealIdpSecrets } from './idp-secrets.ts'
 import { createIdpPatchShape, IDP_FIELD_NAMES, IDP_FIELDS, IdpCreate, type IdpFields } from './idps.fields.ts'
@@ -90,7 +93,9 @@ export async function createIdentityProvider(ctx: Ctx, input: unknown): Promise<
         clientSecretExpiresAt,
       } as Prisma.IdentityProviderUncheckedCreateInput,
     })
-    await recordEvents(tx, ctx, [createEvent('idp.created', { idpId: id })])
+    const { organizationId } = made
+    if (fields.claimRoles?.length) await requireMapping(tx, ctx, made)
+    await recordEvents(tx, ctx, [createEvent('idp.created', { idpId: id, organizationId })])
     invalidateTenant(tx)
     return made
   })
@@ -114,21 +119,31 @@ export async function findIdentityProviders(db: Db, ids: string[]): Promise<Idp[
 /** What cursors of the list of identity providers are bound to. */
 export const toIdpListName = (tenant: string): string => `${tenant}:idps`
 
+function listIdps(ctx: Ctx, args: PageArgs, name: string, organizationId?: string): Promise<Page<Idp>> {
+  const isListed = { tenantId: ctx.tenant, ...(organizationId !== undefined && { organizationId }) }
+  const { identityProvider } = ctx.db.prisma
+  return listInOrder(ctx, args, {
+    name,
+    column: 'id',
+    read: async (page) => {
+      if (organizationId !== undefined) await getOrganization(ctx, organizationId)
+      const where = { ...isListed, ...page.where }
+      return (await identityProvider.findMany({ ...page, where })).map(toIdp)
+    },
+    countAll: () => identityProvider.count({ where: isListed }),
+  })
+}
+
 /**
  * Lists the identity providers by id: one statement, and one more for totalSize. Throws InvalidInput about
  * the paging.
  */
-export function listIdentityProviders(ctx: Ctx, args: PageArgs): Promise<Page<Idp>> {
-  const { tenant: tenantId } = ctx
-  const { identityProvider } = ctx.db.prisma
-  return listInOrder(ctx, args, {
-    name: toIdpListName(ctx.tenant),
-    column: 'id',
-    read: async (page) =>
-      (await identityProvider.findMany({ ...page, where: { tenantId, ...page.where } })).map(toIdp),
-    countAll: () => identityProvider.count({ where: { tenantId } }),
-  })
-}
+export const listIdentityProviders = (ctx: Ctx, args: PageArgs): Promise<Page<Idp>> =>
+  listIdps(ctx, args, toIdpListName(ctx.tenant))
+
+/** Lists those of an organization: a statement more. Throws NotFound, too. */
+export const listOrganizationIdps = (ctx: Ctx, id: string, args: PageArgs): Promise<Page<Idp>> =>
+  listIdps(ctx, args, `${toIdpListName(ctx.tenant)}:${id}`, id)
 
 /**
  * Controlling a provider means controlling the accounts that are linked to it: throws Forbidden when a linked user has
@@ -145,6 +160,9 @@ async function requireIdpControl(tx: Tx, ctx: Ctx, idpId: string): Promise<void>
 
 /** Display fields of a provider. All other fields affect authentication. */
 const PRESENTATION_FIELDS: readonly string[] = ['name', 'scopes']
+
+/** The roles that members get. They give nobody an account. */
+const MAPPING_FIELDS: readonly string[] = ['roleClaim', 'claimRoles']
 
 /** Fields that say which server gets kept refresh tokens, and as which client. */
 const TOKEN_FIELDS: readonly string[] = ['keepTokens', 'clientId', 'issuer', 'tokenEndpoint']
@@ -181,14 +199,23 @@ export async function updateIdentityProvider(ctx: Ctx, idpId: string, input: unk
       (name) => patch[name] !== undefined && !isDeepStrictEqual(patch[name], before[name]),
     )
     if (changedFields.length === 0) return current
-    if (changedFields.some((field) => !PRESENTATION_FIELDS.includes(field)))
+    const isDecisive = changedFields.some((field) => !PRESENTATION_FIELDS.includes(field))
+    if (changedFields.some((field) => ![...PRESENTATION_FIELDS, ...MAPPING_FIELDS].includes(field)))
       await requireIdpControl(tx, ctx, idpId)
     requireSecretOfServer(before as IdpFields, patch)
     if (changedFields.includes('organizationId')) await requireOrganization(tx, ctx, patch.organizationId)
     const changed: Partial<IdpFields> = Object.fromEntries(changedFields.map((name) => [name, patch[name]]))
     if (changedFields.some((field) => TOKEN_FIELDS.includes(field))) await deleteIdpTokens(tx, idpId)
     if (changed.upstreamLogout === false) await clearIdTokens(tx, { idpId })
-    await recordEvents(tx, ctx, [createEvent('idp.updated', { idpId, changedFields })])
+    const next = { ...current, ...toColumns(changed) } as IdpRow
+    // Whoever controls what a provider asserts gives the roles of its mapping.
+    if (isDecisive && [current, next].some(({ claimRoles }) => listMappedRoles(claimRoles).length > 0))
+      await requireMapping(tx, ctx, next)
+    const isMoved = changedFields.includes('organizationId')
+    if (isMoved || changedFields.includes('claimRoles'))
+      await takeProviderRoles(tx, idpId, isMoved ? [] : listMappedRoles(next.claimRoles))
+    const { organizationId } = next
+    await recordEvents(tx, ctx, [createEvent('idp.updated', { idpId, organizationId, changedFields })])
     invalidateTenant(tx)
     return tx.prisma.identityProvider.update({
       where: { tenantId_id: { tenantId: ctx.tenant, id: idpId } },
@@ -215,11 +242,13 @@ export async function deleteIdentityProvider(
 ): Promise<{ deletedIdentityProviderId: string }> {
   if (!isIdpId(idpId)) throw new NotFound('identity provider')
   await ctx.db.transaction(async (tx) => {
-    if (!(await lockIdp(tx, idpId))) throw new NotFound('identity provider')
+    const idp = await lockIdp(tx, idpId)
+    if (!idp) throw new NotFound('identity provider')
     await requireIdpControl(tx, ctx, idpId)
     const links = await deleteIdpLinks(tx, idpId)
     await tx.prisma.identityProvider.delete({ where: { tenantId_id: { tenantId: ctx.tenant, id: idpId } } })
-    await recordEvents(tx, ctx, [createEvent('idp.deleted', { idpId }, { links })])
+    const { organizationId } = idp
+    await recordEvents(tx, ctx, [createEvent('idp.deleted', { idpId, organizationId }, { links })])
     invalidateTenant(tx)
   })
   return { deletedIdentityProviderId: idpId }

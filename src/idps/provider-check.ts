@@ -137,6 +137,8 @@ export async function testIdentityProvider(
   if (!row) throw new NotFound('identity provider')
   const findings = await collectFindings(() => requireProvider(row))
   const succeeded = findings.every(({ status }) => status !== 'failed')
-  await recordEvents(ctx.db, ctx, [createEvent('idp.tested', { idpId }, { succeeded })])
+  await recordEvents(ctx.db, ctx, [
+    createEvent('idp.tested', { idpId, organizationId: row.organizationId }, { succeeded }),
+  ])
   return { succeeded, findings }
 }

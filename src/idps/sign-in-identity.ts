@@ -4,6 +4,7 @@ import type { IdentityProvider } from '../generated/prisma/client.ts'
 import { type Claims, isGiven, mergeClaims, readVerification } from './answers/claims.ts'
 import { readUserInfo } from './answers/userinfo.ts'
 import { buildCallbackUrl } from './callback-url.ts'
+import { type ClaimedRoles, lacksRoleClaim, selectClaimedRoles } from './claimed-roles.ts'
 import { listCopiedClaims } from './entry-policy.ts'
 import {
   type ExternalIdentity,
@@ -50,9 +51,10 @@ async function assertResponseIssuer(provider: Provider, iss: string | null): Pro
     )
 }
 
-/** Whether the ID token lacks the address, its verification or a claim that is copied. */
+/** Whether the ID token lacks the address, its verification, or a claim that is copied or gives roles. */
 const isIncomplete = (row: IdentityProvider, claims: Claims): boolean =>
   readVerification(claims) === null ||
+  lacksRoleClaim(row, claims) ||
   ['email', ...listCopiedClaims(row)].some((name) => !isGiven(claims[name]))
 
 /**
@@ -138,6 +140,8 @@ export type ProvenSignIn = {
   idToken: string | null
   /** The tokens that the provider issued; null unless it keeps them. */
   tokens: ProviderTokens | null
+  /** The roles that the provider gives a member; null without a mapping. */
+  claimedRoles: ClaimedRoles | null
 }
 
 const MAX_SID_CHARACTERS = 255
@@ -186,6 +190,7 @@ export async function proveSignIn(row: IdentityProvider, answer: SignInAnswer): 
       amr: [],
       idToken: null,
       tokens,
+      claimedRoles: selectClaimedRoles(row, proof.info),
     }
   const { claims, idToken } = proof
   const remainingMs = SIGN_IN_DEADLINE_MS - (performance.now() - startedAt)
@@ -196,5 +201,6 @@ export async function proveSignIn(row: IdentityProvider, answer: SignInAnswer): 
     amr: listTrustedAmr(row, claims),
     idToken: row.upstreamLogout ? sealIdToken(row.tenantId, idToken) : null,
     tokens,
+    claimedRoles: selectClaimedRoles(row, merged),
   }
 }

@@ -10,7 +10,7 @@ type Owned = { organizationId: string | null } | null
 type FindOwned = (db: Db, where: { tenantId_id: { tenantId: string; id: string } }) => Promise<Owned>
 const select = { organizationId: true } as const
 
-/** Reads the organization that an object belongs to, and always will. */
+/** Reads the organization that an object belongs to, and always will; of a provider, its services look again. */
 const OWNED: Partial<Record<Target, FindOwned>> = {
   organizationId: async (_db, { tenantId_id: { id } }) => ({ organizationId: id }),
   membershipId: ({ prisma }, where) => prisma.membership.findUnique({ where, select }),
@@ -18,6 +18,7 @@ const OWNED: Partial<Record<Target, FindOwned>> = {
   appRoleId: ({ prisma }, where) => prisma.appRole.findUnique({ where, select }),
   groupId: ({ prisma }, where) => prisma.group.findUnique({ where, select }),
   organizationDomainId: ({ prisma }, where) => prisma.organizationDomain.findUnique({ where, select }),
+  idpId: ({ prisma }, where) => prisma.identityProvider.findUnique({ where, select }),
   apiKeyId: ({ prisma }, where) => prisma.apiKey.findUnique({ where, select }),
 }
 
@@ -54,12 +55,9 @@ export async function requireInOrganization(
     )
   const given = isJsonObject(subject.given) ? Object.entries(subject.given) : []
   const others = given
-    .filter(([, value]) => value !== undefined)
+    .filter(([name, value]) => value !== undefined && (name !== 'organizationId' || value !== administeredId))
     .map(([name]) => name)
-    .filter(
-      (name) =>
-        members !== true && !members.includes(name) && name !== 'organizationId' && !(name in subject.ids),
-    )
+    .filter((name) => members !== true && !members.includes(name) && !(name in subject.ids))
   if (others.length > 0)
     throw new Forbidden(`This needs the scope ${scope}, because the input has: ${others.join(', ')}.`, scope)
 }

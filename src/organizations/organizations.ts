@@ -164,7 +164,9 @@ export async function deleteOrganization(ctx: Ctx, id: string): Promise<{ delete
     }
     await tx.prisma.organization.delete({ where: { tenantId_id: { tenantId: ctx.tenant, id } } })
     await recordEvents(tx, ctx, [
-      ...idps.map((idp) => createEvent('idp.deleted', { idpId: idp.id }, { links: idp._count.idpUsers })),
+      ...idps.map((idp) =>
+        createEvent('idp.deleted', { idpId: idp.id, organizationId: id }, { links: idp._count.idpUsers }),
+      ),
       createEvent('organization.deleted', { organizationId: id }, { members }),
     ])
   })

@@ -144,6 +144,22 @@ export const HeldAppRolesShape = z
   .object({ appRoles: z.array(AppRoleShape).meta({ description: 'The roles, by name.' }) })
   .meta({ id: 'HeldAppRoles', description: 'The roles at APIs that a user or a client holds directly.' })
 
+/** A role that a provider gave a member. */
+export const ProvidedAppRoleShape = z
+  .object({
+    appRoleId: createIdShape('role').meta({ description: 'Id of the role.' }),
+    idpId: z.string().meta({ description: 'Id of the identity provider.', example: 'partner' }),
+    idpName: z.string().meta({ description: 'Name of the identity provider.', example: 'Partner' }),
+  })
+  .meta({ id: 'ProvidedAppRole', description: 'A role that an identity provider gave a member by a claim.' })
+
+/** The roles of a member in REST responses. */
+export const HeldMemberAppRolesShape = HeldAppRolesShape.extend({
+  providedAppRoles: z
+    .array(ProvidedAppRoleShape)
+    .meta({ description: 'Which of them an identity provider gave, and takes away, by id.' }),
+}).meta({ id: 'HeldMemberAppRoles', description: 'The roles at APIs that a member holds directly.' })
+
 /** Roles that were set, which only callers with roles:read see. */
 export const SetAppRolesShape = z
   .object({

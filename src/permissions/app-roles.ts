@@ -21,6 +21,7 @@ import {
   AppRoleCreate,
   AppRolePatch,
 } from './app-roles.fields.ts'
+import { DELETE_FROM_MAPPINGS } from './permissions.sql.ts'
 import { countRoleHolders, type RoleHolder, selectRoleHolders } from './role-holders.sql.ts'
 import {
   getAssignableTo,
@@ -250,6 +251,7 @@ export async function deleteAppRole(ctx: Ctx, id: string): Promise<{ deletedAppR
     if (!role) throw new NotFound('role')
     const event = await describeHolders(tx, role)
     await tx.prisma.appRole.deleteMany({ where: { tenantId: ctx.tenant, id } })
+    await tx.run(DELETE_FROM_MAPPINGS, { id })
     await recordEvents(tx, ctx, [event])
   })
   return { deletedAppRoleId: id }

@@ -1,4 +1,4 @@
-import type { Db } from '../database/handle.ts'
+import type { Db, Tx } from '../database/handle.ts'
 import { statement } from '../database/statement.ts'
 
 const WRITE_PERMISSIONS = statement({ takes: { apiId: 'text', permissions: 'jsonb' } })`
@@ -20,3 +20,18 @@ const LOCK_USERS = statement({ takes: { userIds: 'text[]' } })`
 /** Locks users, in the order of their ids, so that changes of what they hold wait for each other. */
 export const lockUsers = (tx: Db, userIds: readonly string[]): Promise<void> =>
   tx.run(LOCK_USERS, { userIds })
+
+/** Takes a role out of the mappings of identity providers. */
+export const DELETE_FROM_MAPPINGS = statement({ takes: { id: 'text' } })`
+  UPDATE "IdentityProvider" SET "updatedAt" = greatest(now(), "updatedAt" + interval '1 millisecond'), "claimRoles" = (
+    SELECT coalesce(jsonb_agg(m."entry" ORDER BY m."place"), '[]')
+    FROM jsonb_array_elements("claimRoles") WITH ORDINALITY m("entry", "place") WHERE m."entry"->>'appRoleId' <> :id
+  )
+  WHERE "tenantId" = :tenant AND "claimRoles" @> jsonb_build_array(jsonb_build_object('appRoleId', :id))`
+
+const SHARE_ROLES = statement({ takes: { ids: 'text[]' } })`
+  SELECT FROM "AppRole" WHERE "tenantId" = :tenant AND "id" = ANY (:ids) ORDER BY "id" FOR KEY SHARE`
+
+/** Makes the deletion of roles wait until the transaction ends. */
+export const shareRoles = (tx: Tx, ids: readonly string[]): Promise<void> =>
+  tx.run(SHARE_ROLES, { ids: [...ids] })

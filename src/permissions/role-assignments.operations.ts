@@ -4,6 +4,7 @@ import type { Ctx } from '../context/context.ts'
 import { Conflict, NotFound } from '../core/errors.ts'
 import { builder } from '../graphql/builder.ts'
 import { orAdministrator, withScope } from '../graphql/field-access.ts'
+import { defineObjectType } from '../graphql/shape-fields.ts'
 import { requireInOrganization } from '../operations/in-organization.ts'
 import { defineMutation } from '../operations/mutation.ts'
 import type { Resource } from '../operations/resource.ts'
@@ -11,9 +12,16 @@ import { parseTargets } from '../operations/targets.ts'
 import '../organizations/memberships.graphql.ts'
 import { defineRestRoute, type RestRoute } from '../rest/route.ts'
 import { USER } from '../users/users.operations.ts'
-import { AppRoleSet, HeldAppRolesShape, SetAppRolesShape } from './app-roles.fields.ts'
+import {
+  AppRoleSet,
+  HeldAppRolesShape,
+  HeldMemberAppRolesShape,
+  ProvidedAppRoleShape,
+  SetAppRolesShape,
+} from './app-roles.fields.ts'
 import { APP_ROLE } from './app-roles.operations.ts'
 import type { AppRole } from './app-roles.ts'
+import { findProvidedAppRoles, type ProvidedAppRole } from './provider-roles.ts'
 import {
   findClientAppRoles,
   findMembershipAppRoles,
@@ -70,6 +78,31 @@ builder.prismaObjectField('Membership', 'appRoles', (t) =>
   }),
 )
 
+const PROVIDED =
+  'Which of the roles that the member holds an identity provider gave by a claim, and takes away, by id.'
+
+builder.prismaObjectField('Membership', 'providedAppRoles', (t) =>
+  t.field({
+    ...orAdministrator(
+      withScope('roles:read', PROVIDED),
+      ({ organizationId }: { organizationId: string }) => organizationId,
+    ),
+    select: { id: true, organizationId: true },
+    type: [
+      defineObjectType<ProvidedAppRole>(
+        ProvidedAppRoleShape,
+        orAdministrator(
+          withScope('roles:read', String(ProvidedAppRoleShape.meta()?.description)),
+          (_role: ProvidedAppRole, ctx) => getAdministeredId(ctx),
+        ),
+      ),
+    ],
+    nullable: true,
+    resolve: async ({ id }, _args, { loaders }) =>
+      (await loaders.over(findProvidedAppRoles).load(id))?.providedAppRoles ?? [],
+  }),
+)
+
 type Roles = (ctx: Ctx, id: string) => Promise<AppRole[]>
 type SetRoles = (ctx: Ctx, id: string, input: unknown) => Promise<AppRole[]>
 
@@ -95,9 +128,14 @@ function defineAssignment(
       operationId: `get${kind}AppRoles`,
       summary: `The roles at APIs ${words}, by name.`,
       scope: 'roles:read',
-      response: HeldAppRolesShape,
-      handle: async (ctx, { params }) =>
-        toHeldBody(ctx, await get(ctx, parseTargets([target], params as Record<string, string>)[target])),
+      response: kind === 'Membership' ? HeldMemberAppRolesShape : HeldAppRolesShape,
+      handle: async (ctx, { params }) => {
+        const id = parseTargets([target], params as Record<string, string>)[target]
+        const held = toHeldBody(ctx, await get(ctx, id))
+        if (kind !== 'Membership') return held
+        const [provided] = await findProvidedAppRoles(ctx.db, [id])
+        return { ...held, providedAppRoles: provided?.providedAppRoles ?? [] }
+      },
     }),
     ...defineMutation({
       name: `set${kind}AppRoles`,

@@ -145,6 +145,7 @@ export async function requireAssignable(
   tx: Tx,
   ids: readonly string[],
   { kind, organizationId }: LockedHolder,
+  nameField = (index: number) => `appRoleIds.${index}`,
 ): Promise<void> {
   const known = await tx.prisma.appRole.findMany({
     where: { tenantId: tx.tenant, id: { in: [...ids] }, ...inReachOf(organizationId) },
@@ -152,7 +153,7 @@ export async function requireAssignable(
   })
   const holders = new Map(known.map(({ id, assignableTo }) => [id, assignableTo]))
   const name = (isMeant: (id: string) => boolean, description: string) =>
-    ids.flatMap((id, index) => (isMeant(id) ? [{ field: `appRoleIds.${index}`, description }] : []))
+    ids.flatMap((id, index) => (isMeant(id) ? [{ field: nameField(index), description }] : []))
   const missing = name((id) => !holders.has(id), 'is not a role of this tenant')
   if (missing.length > 0) throw new NotFound('role', missing)
   const others = name((id) => holders.get(id)?.includes(kind) === false, `is not a role for a ${kind}`)

@@ -81,6 +81,7 @@ const OPEN_TYPES: Record<string, string> = {
   Actor: 'user and client have rules; ip is shown to auditors and to the user',
   Address: 'is part of User',
   ClaimMapping: 'is part of Client',
+  ClaimRole: 'is part of IdentityProvider',
   ApiPermission: 'is part of Api',
   ApiTranslation: 'is part of Api',
   AppRolePermission: 'is part of AppRole',

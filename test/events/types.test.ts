@@ -41,7 +41,7 @@ describe('createEvent', () => {
     expect(
       createEvent('signin.failed', { addressHash: HASH }, { method: 'passcode', reason: 'wrong' }),
     ).toMatchObject({ addressHash: HASH })
-    expect(createEvent('idp.updated', { idpId: 'google', changedFields: ['name'] })).toMatchObject({
+    expect(createEvent('idp.updated', { idpId: 'google', organizationId: null, changedFields: ['name'] })).toMatchObject({
       subjectIds: ['google'],
       changedFields: ['name'],
     })
@@ -63,6 +63,7 @@ const DETAILS: { [Type in EventType as null extends EventDetail<Type> ? never : 
   'user.app_roles_changed': { added: 'editor', removed: '' },
   'client.app_roles_changed': { added: '', removed: 'editor author' },
   'membership.app_roles_changed': { added: 'editor', removed: '' },
+  'membership.role_claim_ignored': { ignored: '2 not text' },
   'group.app_roles_changed': { added: 'editor', removed: '' },
   'group.members_added': { users: 12 },
   'group.members_removed': { users: 1 },

@@ -93,7 +93,9 @@ describe('the link for the set-up of an organization', () => {
     await submit(failed, { step: 'save-provider', ...provider, clientSecret: '' })
     expect((await submit(failed, { step: 'test-provider' })).html).toContain('The test has passed')
     upstream.close()
-    const rows = (await logOf(tenant)).filter(({ actorClientId }) => actorClientId === 'organization-setup')
+    const rows = (await logOf(tenant)).filter(
+      ({ actorClientId, organizationId }) => actorClientId === 'organization-setup' && organizationId === id,
+    )
     expect(new Set(rows.map(({ type }) => type))).toEqual(
       new Set([
         'organization.setup_opened',

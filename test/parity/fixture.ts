@@ -4,7 +4,7 @@ import { createClient } from '../../src/clients/clients.ts'
 import { type Ctx, createPlatformCtx } from '../../src/context/context.ts'
 import { newId } from '../../src/core/crypto.ts'
 import { listInboxMessages } from '../../src/delivery/inbox.ts'
-import { createIdentityProvider } from '../../src/idps/idps.ts'
+import { createIdentityProvider, updateIdentityProvider } from '../../src/idps/idps.ts'
 import { createInvitation } from '../../src/invitations/invitations.ts'
 import { createMembership } from '../../src/organizations/memberships.ts'
 import { createOrganizationDomain } from '../../src/organizations/organization-domains.ts'
@@ -131,6 +131,7 @@ export async function createFixture(upstream: Upstream): Promise<Fixture> {
   const input = { email: 'guest@parity.example', roles: ['support'] }
   const invitation = await createInvitation(ctx, input, sentAt)
   const organization = await createOrganization(ctx, { name: 'Acme', slug: 'acme' })
+  await updateIdentityProvider(ctx, 'other', { organizationId: organization.id })
   const membership = await createMembership(ctx, organization.id, { userId: user.id })
   const domain = await createOrganizationDomain(ctx, organization.id, { domain: 'acme.parity.example' })
   publishRecord(domain)

@@ -72,9 +72,9 @@ const WRITABLE = {
   CreateCredentialEnrollmentTokenInput: 'userId type send',
   RevokeCredentialInput: 'credentialId',
   CreateIdentityProviderInput:
-    'id type name clientId clientSecret scopes issuer authorizationEndpoint tokenEndpoint userInfoEndpoint jwksUri idTokenSigningAlg idTokenSigningKey platformTeamId platformKid organizationId entry domains trustEmail claims copyClaims trustAcr trustAmr upstreamLogout usePkce expectNonce keepTokens',
+    'id type name clientId clientSecret scopes issuer authorizationEndpoint tokenEndpoint userInfoEndpoint jwksUri idTokenSigningAlg idTokenSigningKey platformTeamId platformKid organizationId entry domains trustEmail claims copyClaims trustAcr trustAmr upstreamLogout usePkce expectNonce keepTokens roleClaim claimRoles',
   UpdateIdentityProviderInput:
-    'idpId expectedUpdatedAt name clientId clientSecret scopes issuer authorizationEndpoint tokenEndpoint userInfoEndpoint jwksUri idTokenSigningAlg idTokenSigningKey platformTeamId platformKid organizationId entry domains trustEmail claims copyClaims trustAcr trustAmr upstreamLogout usePkce expectNonce keepTokens',
+    'idpId expectedUpdatedAt name clientId clientSecret scopes issuer authorizationEndpoint tokenEndpoint userInfoEndpoint jwksUri idTokenSigningAlg idTokenSigningKey platformTeamId platformKid organizationId entry domains trustEmail claims copyClaims trustAcr trustAmr upstreamLogout usePkce expectNonce keepTokens roleClaim claimRoles',
   AddIdpUserInput: 'userId idpId externalId metadata',
   LinkIdpUserInput: 'userId idpId idToken accessToken code redirectUri codeVerifier',
   UnlinkIdpUserInput: 'userId idpId',

@@ -43,6 +43,7 @@ const PERMITTED = [
   'listInvitations',
   'listOrganizationAppRoles',
   'listOrganizationDomains',
+  'listOrganizationIdentityProviders',
   'listOrganizationMembers',
   'listPermittedApis',
   'resendInvitation',
@@ -51,9 +52,11 @@ const PERMITTED = [
   'rotateApiKey',
   'setGroupAppRoles',
   'setMembershipAppRoles',
+  'testIdentityProvider',
   'updateApiKey',
   'updateAppRole',
   'updateGroup',
+  'updateIdentityProvider',
   'updateMembership',
   'updateOrganization',
   'updateOrganizationDomain',
@@ -102,6 +105,7 @@ const toBody = (
     createOrganizationDomain: { domain: 'new.customer.example' },
     updateOrganizationDomain: { enrollment: 'none' },
     updateMembership: { isAdministrator: true },
+    updateIdentityProvider: { roleClaim: 'groups', claimRoles: [{ value: 'staff', appRoleId }] },
     updateGroup: { name: 'Renamed' },
     updateApiKey: { name: 'Renamed' },
     addGroupMembers: { userIds: [userId] },
@@ -284,6 +288,21 @@ describe.runIf(hasServices)('an administrator of an organization', () => {
     expect(await send('PUT', `/memberships/${ownMembershipId}/app-roles`, foreign)).toBe(404)
     expect(await send('PUT', `/groups/${customer.groupId}/app-roles`, foreign)).toBe(404)
     expect(await send('POST', '/invitations', { ...invitation, ...foreign })).toBe(404)
+    // The mapping of the own provider has roles that it could give, and nothing else of a provider is its own.
+    const map = (idpId: string, appRoleId: string, more: object = {}) =>
+      send('PATCH', `/idps/${idpId}`, { claimRoles: [{ value: 'staff', appRoleId }], ...more })
+    expect(await map(customer.idpId, forUsers.id)).toBe(400)
+    expect(await map(customer.idpId, rival.appRoleId)).toBe(404)
+    expect(await map(rival.idpId, customer.appRoleId)).toBe(403)
+    expect(await map(own.idpId, customer.appRoleId)).toBe(403)
+    for (const more of [
+      { issuer: 'https://evil.example' },
+      { clientSecret: 'x' },
+      { organizationId: rival.organizationId },
+      { organizationId: null, claimRoles: [] },
+    ])
+      expect(await map(customer.idpId, customer.appRoleId, more)).toBe(403)
+    expect(await send('POST', '/idps', { id: 'own', type: 'oidc', name: 'Own', organizationId })).toBe(403)
     expect(await send('PATCH', `/users/${customer.userId}`, { locked: true })).toBe(403)
     expect(await send('POST', `/users/${customer.userId}/credentials/enrollment-tokens`, {})).toBe(403)
   })

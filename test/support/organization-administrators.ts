@@ -3,6 +3,7 @@ import { createClient } from '../../src/clients/clients.ts'
 import { createPlatformCtx } from '../../src/context/context.ts'
 import { apiAudienceOf } from '../../src/core/issuer.ts'
 import type { Scope } from '../../src/core/scopes.ts'
+import { createIdentityProvider } from '../../src/idps/idps.ts'
 import { createInvitation } from '../../src/invitations/invitations.ts'
 import { issueAccessToken } from '../../src/oidc/token/access-tokens.ts'
 import { createMembership } from '../../src/organizations/memberships.ts'
@@ -34,6 +35,13 @@ export async function populateOrganization(tenant: string) {
   const appRole = await createAppRole(ctx, { name: slug, organizationId })
   const group = await createGroup(ctx, { name: 'Desk', organizationId })
   const domain = await createOrganizationDomain(ctx, organizationId, { domain: `${slug}.example` })
+  const idp = await createIdentityProvider(ctx, {
+    id: `sso-${slug}`,
+    type: 'oidc',
+    name: 'Directory',
+    organizationId,
+    roleClaim: 'groups',
+  })
   const { apiKey } = await createApiKey(ctx, { name: 'Export', organizationId, resources: [api.identifier] })
   return {
     ...member,
@@ -42,6 +50,7 @@ export async function populateOrganization(tenant: string) {
     invitationId: invitation.id,
     groupId: group.id,
     apiKeyId: apiKey.id,
+    idpId: idp.id,
     organizationDomainId: domain.id,
     appRoleId: appRole.id,
     apiId: api.id,

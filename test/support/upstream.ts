@@ -120,7 +120,7 @@ export async function startUpstream(
     claims: {
       openid: ['sub', 'acr', 'amr', 'acrs'],
       email: ['email', 'email_verified'],
-      profile: ['name', 'login', 'blog'],
+      profile: ['name', 'login', 'blog', 'groups', 'realm_access', 'https://hr.example/roles'],
     },
     conformIdTokenClaims: false,
     pkce: { required: () => false },

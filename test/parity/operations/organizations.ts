@@ -154,6 +154,15 @@ export const ORGANIZATION_OPERATIONS: Record<string, Call[]> = {
       read: ({ organization: found }) => found && { ...readPage('permittedApis')(found), page: 0 },
     }),
   })),
+  listOrganizationIdentityProviders: WHICH.map((which) => ({
+    title: which,
+    rest: (fixture): Rest => ['GET', `/organizations/${toId(which, fixture)}/idps`],
+    gql: (fixture): Gql => ({
+      query: `query($id: ID!) { organization(id: $id) { result: identityProviders(first: 50) { page pageSize totalSize pageInfo { endsEarly } nodes ${select('IdentityProvider')} } } }`,
+      variables: { id: toId(which, fixture) },
+      read: ({ organization: found }) => found && { ...readPage('idps')(found), page: 0 },
+    }),
+  })),
   deleteMembership: WHICH.map((which) => ({
     title: which,
     rest: (fixture): Rest => ['DELETE', `/memberships/${toMembershipId(which, fixture)}`],

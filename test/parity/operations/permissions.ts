@@ -61,7 +61,9 @@ const mapHolders = (
             title: 'present',
             rest: (fixture): Rest => ['GET', `/${field}s/${toId(fixture)}/app-roles`],
             gql: (fixture): Gql => ({
-              query: `query($id: ID!) { ${field}(id: $id) { appRoles ${select('AppRole')} } }`,
+              query: `query($id: ID!) { ${field}(id: $id) { appRoles ${select('AppRole')}${
+                kind === 'Membership' ? ` providedAppRoles ${select('ProvidedAppRole')}` : ''
+              } } }`,
               variables: { id: toId(fixture) },
               read: (data) => data[field],
             }),

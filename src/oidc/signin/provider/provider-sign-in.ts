@@ -1,10 +1,12 @@
 import type { Ctx } from '../../../context/context.ts'
 import { toUserCtx } from '../../../context/context.ts'
 import { InvalidInput, Unavailable, UserLocked } from '../../../core/errors.ts'
+import type { Tx } from '../../../database/handle.ts'
 import { createEvent } from '../../../events/create-event.ts'
 import { recordEvents } from '../../../events/log.ts'
 import type { SignInFailure } from '../../../events/reasons.ts'
 import type { IdentityProvider } from '../../../generated/prisma/client.ts'
+import type { ClaimedRoles } from '../../../idps/claimed-roles.ts'
 import { findVerifiedEmail } from '../../../idps/entry-policy.ts'
 import type { ExternalIdentity } from '../../../idps/external-identity.ts'
 import { isOwnAddress } from '../../../idps/idp-organization.ts'
@@ -19,6 +21,7 @@ import { hasJoinDomains, joinByDomain } from '../../../organizations/domain-join
 import { addMember } from '../../../organizations/memberships.ts'
 import { limitUnauthenticated } from '../../../passcodes/network-limits.ts'
 import type { NeedsSecondFactor } from '../../../passcodes/passcodes.ts'
+import { syncProviderRoles } from '../../../permissions/provider-roles.ts'
 import { toEmailKey } from '../../../schema/address-keys.ts'
 import { AMR_FEDERATED } from '../../../sessions/acr.ts'
 import type { BrowserAccount } from '../../../sessions/browser-accounts.ts'
@@ -155,6 +158,21 @@ export async function proveAnswer(
   return { ...proven, identity, row }
 }
 
+/** Makes a user a member of the organization of a provider, with exactly the roles that it gives. */
+async function joinByProvider(
+  tx: Tx,
+  ctx: Ctx,
+  { id: idpId, updatedAt: idpUpdatedAt, organizationId }: IdentityProvider & { organizationId: string },
+  userId: string,
+  roles: ClaimedRoles | null,
+): Promise<void> {
+  await addMember(tx, ctx, { organizationId, userId, joinedVia: 'provider' })
+  const isSynced =
+    roles === null ||
+    (await syncProviderRoles(tx, ctx, { userId, organizationId, idpId, idpUpdatedAt, ...roles }))
+  if (!isSynced) throw new RejectedIdentity('unknown')
+}
+
 async function signInUser(
   ctx: Ctx,
   { interaction, attempt, row: found, answer, present, needsSecondFactor }: ProviderSignIn,
@@ -177,7 +195,13 @@ async function signInUser(
       if (tokens) await keepSignInTokens(tx, use, tokens)
       if (!(await useLink(tx, { ...use, now }))) throw new RejectedIdentity('unknown')
       if (row.organizationId !== null)
-        await addMember(tx, userCtx, { organizationId: row.organizationId, userId, joinedVia: 'provider' })
+        await joinByProvider(
+          tx,
+          userCtx,
+          { ...row, organizationId: row.organizationId },
+          userId,
+          proven.claimedRoles,
+        )
       if (emailKey !== null && user?.emailVerified && user.emailKey === emailKey)
         await joinByDomain(tx, userCtx, { userId, emailKey })
       const provider = {
