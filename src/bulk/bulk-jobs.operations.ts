@@ -1,75 +1,18 @@
 import { Conflict, NotFound, RateLimited } from '../core/errors.ts'
-import { CURSOR_ARGS, connectionField } from '../graphql/connection.ts'
-import { withScope } from '../graphql/field-access.ts'
-import { Node, registerNode } from '../graphql/node.graphql.ts'
-import { defineObjectType } from '../graphql/shape-fields.ts'
 import { defineList, defineNestedList } from '../operations/list.ts'
 import { defineMutation } from '../operations/mutation.ts'
 import { defineLookup } from '../operations/query.ts'
-import { defineResource } from '../operations/resource.ts'
 import type { RestRoute } from '../rest/route.ts'
-import { encodeIdCursor } from '../schema/page.ts'
-import { UserRef } from '../users/users.graphql.ts'
-import '../users/users.operations.ts'
-import { BulkFailureShape, BulkJobShape, BulkUserUpdate } from './bulk-jobs.fields.ts'
+import { BulkUserUpdate } from './bulk-jobs.fields.ts'
+import { BULK_JOB, FAILURE } from './bulk-jobs.graphql.ts'
 import {
-  type BulkFailure,
-  type BulkJob,
   bulkUpdateUsers,
   cancelBulkJob,
-  findBulkJobs,
   getBulkJob,
   listBulkJobFailures,
   listBulkJobs,
   revokeClientAccess,
-  toBulkJobListName,
 } from './bulk-jobs.ts'
-
-const FAILURE = defineResource<BulkFailure>({
-  member: 'failure',
-  ref: defineObjectType<BulkFailure>(
-    BulkFailureShape,
-    withScope('users:read', 'A user whom a bulk job could not change, and why.'),
-    (t) => ({
-      user: t.field({
-        type: UserRef,
-        nullable: true,
-        description: 'The user; null for one who does not exist.',
-        resolve: ({ userId }, _args, { loaders }) => loaders.user.load(userId),
-      }),
-    }),
-  ),
-  scope: 'users:read',
-  shape: BulkFailureShape,
-})
-
-const BULK_JOB = defineResource<BulkJob>({
-  member: 'bulkJob',
-  ref: defineObjectType<BulkJob>(
-    BulkJobShape,
-    {
-      ...withScope('users:read', 'A change of many users that is made in the background.'),
-      interfaces: [Node],
-    },
-    (t) => ({
-      failures: t.field({
-        ...connectionField(FAILURE.getConnection() as never),
-        description: 'The users whom it could not change, in order of id.',
-        args: CURSOR_ARGS,
-        resolve: ({ id }, args, { ctx }) => listBulkJobFailures(ctx, id, args) as never,
-      }),
-    }),
-  ),
-  scope: 'users:read',
-  shape: BulkJobShape,
-  toCursor: ({ tenant }, { id }) => encodeIdCursor(toBulkJobListName(tenant), id),
-})
-
-registerNode('bulkjob', {
-  ref: BULK_JOB.ref,
-  scope: BULK_JOB.scope,
-  load: (id, { loaders }) => loaders.over(findBulkJobs).load(id),
-})
 
 export const bulkJobOperations: readonly RestRoute[] = [
   ...defineMutation({

@@ -109,12 +109,13 @@ const COUNTED = `(
     FROM "BulkJobUser" WHERE "tenantId" = :tenant AND "jobId" = :id
   ) c`
 
-const SAVE_PROGRESS = statement({ takes: { id: 'text' } })`
+const SAVE_PROGRESS = statement({ takes: { id: 'text' }, returns: { done: 'int', failed: 'int' } })`
   UPDATE "BulkJob" j SET ${COUNTS} FROM ${COUNTED}
-  WHERE j."tenantId" = :tenant AND j."id" = :id AND j."status" = 'running'`
+  WHERE j."tenantId" = :tenant AND j."id" = :id AND j."status" = 'running'
+  RETURNING j."done", j."failed"`
 
-/** Saves how many users have been changed. */
-export const saveProgress = (db: Db, id: string): Promise<void> => db.run(SAVE_PROGRESS, { id })
+/** Saves and returns how many users have been changed; null once the job has ended. */
+export const saveProgress = (tx: Db, id: string) => tx.one(SAVE_PROGRESS, { id })
 
 const COMPLETE_JOB = statement({ takes: { id: 'text' }, returns: { done: 'int', failed: 'int' } })`
   UPDATE "BulkJob" j SET "status" = 'completed', "finishedAt" = now(), "caller" = j."caller" - 'ip', ${COUNTS} FROM ${COUNTED}

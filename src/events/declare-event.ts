@@ -39,7 +39,13 @@ export const refused = z
 export const NONE = z.null()
 
 /** The type of GraphQL that has an event, which decides who may read it. */
-export type View = 'AuditEvent' | 'MembershipEvent' | 'OrganizationEvent' | 'SessionEvent' | 'UserLockEvent'
+export type View =
+  | 'AuditEvent'
+  | 'BulkJobEvent'
+  | 'MembershipEvent'
+  | 'OrganizationEvent'
+  | 'SessionEvent'
+  | 'UserLockEvent'
 
 /**
  * Declares a type of event: what happened, the ids of its subjects in their order, and the schema of its detail. Subjects

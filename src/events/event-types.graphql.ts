@@ -21,7 +21,7 @@ import { EVENT_TYPES, EVENTS, type EventType, getView, isEventType } from './typ
 export const GAP_TYPE = 'gap'
 
 /** The enum of the types that a view has: `session.started` is STARTED. */
-const createKindType = (name: string, description: string, view: View) =>
+export const createKindType = (name: string, description: string, view: View) =>
   builder.enumType(name, {
     description,
     values: Object.fromEntries(
@@ -79,7 +79,8 @@ export const EventInterface = builder.interfaceRef<LogEvent>('Event').implement(
   resolveType: (event) => resolveEventType(event),
 })
 
-const resolveEventType = ({ type }: LogEvent): string => (type === GAP_TYPE ? 'EventGap' : getView(type))
+export const resolveEventType = ({ type }: LogEvent): string =>
+  type === GAP_TYPE ? 'EventGap' : getView(type)
 
 const loadEventUser = (event: LogEvent, { loaders }: GraphQLContext) =>
   event.userId ? loaders.user.load(event.userId) : null
@@ -240,7 +241,7 @@ builder.objectRef<LogEvent>('AuditEvent').implement({
   }),
 })
 
-const EventGap = builder.objectRef<LogEvent>('EventGap').implement({
+export const EventGap = builder.objectRef<LogEvent>('EventGap').implement({
   ...withPublicAccess('Retention has removed the events between the requested position and this one.'),
   interfaces: [EventInterface],
 })

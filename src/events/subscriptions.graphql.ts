@@ -38,7 +38,8 @@ function resolveSubject(
   return context.ctx.scopes.has(scope) ? null : findOwnUserId(context)
 }
 
-function toLogEvent(followed: Followed): LogEvent {
+/** What a subscription to events resolves to. */
+export function toLogEvent(followed: Followed): LogEvent {
   if ('event' in followed) return followed.event
   const position = encodePosition(followed.gap)
   const noActor = { actorTenantId: null, actorUserId: null, actorClientId: null, actorApiKeyId: null }

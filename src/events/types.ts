@@ -227,6 +227,13 @@ export const EVENTS = {
     'A change of so many users was started. Each change has events of its own, with the request id of this one.',
     ['bulkJobId', 'clientId?'],
     z.strictObject({ action: z.string(), roles: z.string().optional(), users: z.int() }),
+    'BulkJobEvent',
+  ),
+  'bulk_job.progressed': event(
+    'Of a change of many users, so many are `done`, and so many have `failed`: after the first one, and each second from then on.',
+    ['bulkJobId'],
+    z.strictObject({ done: z.int(), failed: z.int() }),
+    'BulkJobEvent',
   ),
   'bulk_job.finished': event(
     'A change of many users ended: it was `completed`, `canceled`, or `stopped` because the caller may not do this any more.',
@@ -236,6 +243,7 @@ export const EVENTS = {
       done: z.int(),
       failed: z.int(),
     }),
+    'BulkJobEvent',
   ),
   'tenant.created': event('A tenant was created.', ['tenantId']),
   'tenant.updated': event('Settings of the tenant of the log changed.', []),

@@ -173,12 +173,12 @@ async function workOnJob(tenant: string, id: string, isStopped: () => boolean): 
       while (!isStopped() && (await selectUsers(ctx, id)));
       if (!(await isRunning(db, id))) return
     }
-    let savedAt = performance.now()
+    let savedAt = Number.NEGATIVE_INFINITY
     for (let count = 1; !isStopped(); count++) {
       const startedAt = performance.now()
       if (!(await changeNextUser(ctx, job))) break
       if (performance.now() - savedAt > PROGRESS_MS) {
-        await saveProgress(db, id)
+        await recordProgress(ctx, id)
         savedAt = performance.now()
       }
       if (count % USERS_PER_CHECK === 0) ctx = await openJobCtx(tenant, job, caller)
@@ -191,6 +191,13 @@ async function workOnJob(tenant: string, id: string, isStopped: () => boolean): 
     await ctx.db.transaction((tx) => endBulkJob(tx, ctx, { id, status: 'stopped', problem: error.message }))
   }
 }
+
+/** Saves how many users have been changed, with an event for those who watch. */
+const recordProgress = (ctx: Ctx, id: string): Promise<void> =>
+  ctx.db.transaction(async (tx) => {
+    const counts = await saveProgress(tx, id)
+    if (counts) await recordEvents(tx, ctx, [createEvent('bulk_job.progressed', { bulkJobId: id }, counts)])
+  })
 
 /** Completes a job whose users are all done, with its event. */
 const finishJob = (ctx: Ctx, id: string): Promise<void> =>

@@ -169,6 +169,7 @@ describe('a bulk job', () => {
     const after = (await events()).slice(before.length)
     expect(toTypes(after).sort()).toEqual([
       'bulk_job.finished',
+      'bulk_job.progressed',
       'bulk_job.started',
       'grant.revoked',
       'grant.revoked',
@@ -177,7 +178,7 @@ describe('a bulk job', () => {
       'token.refused',
     ])
     expect(
-      after.every(({ type, subjectIds }) => type === 'bulk_job.finished' || subjectIds.includes(client.id)),
+      after.every(({ type, subjectIds }) => /^bulk_job.[^s]/.test(type) || subjectIds.includes(client.id)),
     ).toBe(true)
     for (const { answer } of people)
       expect((await refreshWith(app, tenant, client, answer.refresh_token ?? '')).body.error).toBe(

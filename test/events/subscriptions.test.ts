@@ -1,7 +1,9 @@
 import { createClient as createSseClient } from 'graphql-sse'
 import { describe, expect } from 'vitest'
+import { bulkUpdateUsers, cancelBulkJob } from '../../src/bulk/bulk-jobs.ts'
 import { createEvent } from '../../src/events/create-event.ts'
 import { recordEvents } from '../../src/events/log.ts'
+import { startBulkJobs } from '../../src/jobs/bulk-jobs.ts'
 import { revokeSession } from '../../src/sessions/revoke-sessions.ts'
 import { createUser, lockUser, unlockUser } from '../../src/users/users.ts'
 import { ctxFor, newTenant, tokenFor } from '../support/actors.ts'
@@ -256,5 +258,42 @@ describe('the scopes of a subscription', () => {
     await recordNumbers(21)
     await createUser(await ctxFor(other), { name: 'Mine' })
     expect((await reader.next())?.data?.data.events.type).toBe('user.created')
+  })
+})
+
+describe('the progress of a bulk job', () => {
+  const JOBS = `subscription ($id: ID) { bulkJobChanged(bulkJobId: $id) {
+    ... on BulkJobEvent { kind bulkJobId bulkJob { status total done failed } } } }`
+
+  test('arrives from its start to its end, of one job or of all, and of no other tenant', async ({
+    ctx,
+    follow,
+    onTestFinished,
+  }) => {
+    const users = await Promise.all(['Ada', 'Bea'].map((name) => createUser(ctx, { name })))
+    const userIds = users.map(({ id }) => id)
+    const all = await follow(JOBS)
+    const next = async () => (await all.next())?.data?.data.bulkJobChanged
+    const elsewhere = await ctxFor(await newTenant())
+    await bulkUpdateUsers(elsewhere, { action: 'lock', userIds })
+    const canceled = await bulkUpdateUsers(ctx, { action: 'lock', userIds })
+    expect(await next()).toMatchObject({ kind: 'STARTED', bulkJobId: canceled.id, bulkJob: { total: 2 } })
+    await cancelBulkJob(ctx, canceled.id)
+    expect(await next()).toMatchObject({ kind: 'FINISHED', bulkJob: { status: 'CANCELED', done: 0 } })
+    const { id } = await bulkUpdateUsers(ctx, { action: 'lock', userIds })
+    expect(await next()).toMatchObject({ kind: 'STARTED', bulkJobId: id })
+    const one = await follow(JOBS, { id })
+    onTestFinished(startBulkJobs())
+    expect(await next()).toMatchObject({ kind: 'PROGRESSED', bulkJobId: id })
+    expect(await next()).toMatchObject({ kind: 'FINISHED', bulkJob: { status: 'COMPLETED', done: 2 } })
+    const kinds = [await one.next(), await one.next()].map((event) => event?.data?.data.bulkJobChanged.kind)
+    expect(kinds).toEqual(['PROGRESSED', 'FINISHED'])
+  })
+
+  test('requires the scope users:read, and the id of a job', async ({ tenant, follow }) => {
+    const denied = await follow(JOBS, {}, { token: await tokenFor(tenant, ['sessions:read']) })
+    expect((await denied.next())?.data?.errors?.[0]?.message).toContain('users:read')
+    const other = await follow(JOBS, { id: 'user_01m7xeb1sbendby702xerkqv3p' })
+    expect((await other.next())?.data?.errors?.[0]?.extensions).toMatchObject({ code: 'BAD_USER_INPUT' })
   })
 })

@@ -69,6 +69,7 @@ const DETAILS: { [Type in EventType as null extends EventDetail<Type> ? never : 
   'group.members_removed': { users: 1 },
   'role.changed': { roles: 'admin support' },
   'bulk_job.started': { action: 'add-roles', roles: 'support', users: 12 },
+  'bulk_job.progressed': { done: 3, failed: 1 },
   'bulk_job.finished': { status: 'canceled', done: 7, failed: 1 },
   'credential.migrated': { algorithm: 'bcrypt' },
   'credential.proof_failed': { reason: 'slow' },

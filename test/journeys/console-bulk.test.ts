@@ -95,7 +95,7 @@ describe.skipIf(noBrowser)('the console', () => {
     await page.getByText('None is registered.').waitFor()
     const text = 'query Names { users(first: 2) { nodes { name } } }'
     await registerTrustedDocuments(ctx, game.id, { documents: [{ documentId: 'names', text }] })
-    await page.locator('summary').click()
+    await page.locator('main summary').click()
     await page.getByText(text).waitFor()
     await assertAccessible(page, '?tab=documents')
     await page.getByRole('button', { name: 'Remove' }).click()

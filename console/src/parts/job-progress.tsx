@@ -1,70 +1,16 @@
-import { useEffect, useState } from 'react'
-import { fetchQuery, graphql, useRelayEnvironment } from 'react-relay/hooks'
+import { Suspense, useDeferredValue } from 'react'
+import { graphql, useFragment, useLazyLoadQuery } from 'react-relay/hooks'
+import type { jobProgress_job$data, jobProgress_job$key } from '../generated/jobProgress_job.graphql.ts'
 import type { jobProgressCancelMutation } from '../generated/jobProgressCancelMutation.graphql.ts'
-import type { jobProgressQuery, jobProgressQuery$data } from '../generated/jobProgressQuery.graphql.ts'
+import type { jobProgressFailuresQuery } from '../generated/jobProgressFailuresQuery.graphql.ts'
+import type { jobProgressQuery } from '../generated/jobProgressQuery.graphql.ts'
+import type { jobProgressSubscription } from '../generated/jobProgressSubscription.graphql.ts'
 import { t } from '../words/words.ts'
 import { ProblemText } from './form.tsx'
+import { useLive } from './live-events.ts'
 import { useProblemMutation } from './mutation.ts'
-import { type Problem, toProblem } from './result.ts'
 
-const QUERY = graphql`
-  query jobProgressQuery($id: ID!) {
-    bulkJob(id: $id) {
-      status
-      total
-      done
-      failed
-      problem
-      failures(first: 100) {
-        nodes {
-          userId
-          message
-          user {
-            name
-            email
-          }
-        }
-      }
-    }
-  }
-`
-type Job = NonNullable<jobProgressQuery$data['bulkJob']>
-
-const POLL_MS = 1000
-
-/** A job as it goes on. The server has no stream of its numbers. */
-function useJob(id: string): { job: Job | null; problem: Problem | null; ended: boolean } {
-  const environment = useRelayEnvironment()
-  const [job, setJob] = useState<Job | null>(null)
-  const [problem, setProblem] = useState<Problem | null>(null)
-  useEffect(() => {
-    let timer: number | undefined
-    let isStopped = false
-    const read = (): void => {
-      fetchQuery<jobProgressQuery>(environment, QUERY, { id }).subscribe({
-        next: ({ bulkJob }) => {
-          if (isStopped || !bulkJob) return
-          setProblem(null)
-          setJob(bulkJob)
-          if (bulkJob.status === 'SELECTING' || bulkJob.status === 'RUNNING')
-            timer = window.setTimeout(read, POLL_MS)
-        },
-        error: (error: Error) => {
-          if (isStopped) return
-          setProblem(toProblem(error))
-          timer = window.setTimeout(read, 3 * POLL_MS)
-        },
-      })
-    }
-    read()
-    return () => {
-      isStopped = true
-      clearTimeout(timer)
-    }
-  }, [environment, id])
-  const ended = job !== null && job.status !== 'SELECTING' && job.status !== 'RUNNING'
-  return { job, problem, ended }
-}
+type Job = Omit<jobProgress_job$data, ' $fragmentType'>
 
 function describe({ status, total, done, failed, problem }: Job): string {
   const counts = { total, done, failed }
@@ -77,49 +23,89 @@ function describe({ status, total, done, failed, problem }: Job): string {
     : t('Done for {done} of {total}; {failed} could not be changed.', counts)
 }
 
+/** Those that a job could not change, the first hundred; read again when there are more. */
+function JobFailures({ jobId, failed }: { jobId: string; failed: number }) {
+  const { bulkJob } = useLazyLoadQuery<jobProgressFailuresQuery>(
+    graphql`
+      query jobProgressFailuresQuery($jobId: ID!) {
+        bulkJob(id: $jobId) {
+          failures(first: 100) {
+            nodes {
+              userId
+              message
+              user {
+                name
+                email
+              }
+            }
+          }
+        }
+      }
+    `,
+    { jobId },
+    { fetchPolicy: 'network-only', fetchKey: useDeferredValue(failed) },
+  )
+  return (
+    <ul className="problem">
+      {bulkJob?.failures?.nodes.map(({ userId, user, message }) => (
+        <li key={userId}>
+          {user?.name ?? user?.email ?? <code>{userId}</code>}: {message}
+        </li>
+      ))}
+    </ul>
+  )
+}
+
 /** The progress of a bulk job, those that it could not change, and its cancellation. */
-export function JobProgress({ jobId }: { jobId: string }) {
-  const { job, problem, ended } = useJob(jobId)
+export function JobState({ job: key }: { job: jobProgress_job$key }) {
+  const job = useFragment(
+    graphql`
+      fragment jobProgress_job on BulkJob {
+        id
+        status
+        total
+        done
+        failed
+        problem
+      }
+    `,
+    key,
+  )
   const cancel = useProblemMutation<jobProgressCancelMutation>(graphql`
     mutation jobProgressCancelMutation($bulkJobId: ID!) {
       cancelBulkJob(input: { bulkJobId: $bulkJobId }) {
         ... on CancelBulkJobPayload {
           bulkJob {
-            id
+            ...jobProgress_job
           }
         }
         ...result_problem @alias(as: "problem") @relay(mask: false)
       }
     }
   `)
+  const { id, status, total, done, failed } = job
+  const hasEnded = status !== 'SELECTING' && status !== 'RUNNING'
+  const max = Math.max(total, 1)
   return (
     <div>
       <p role="status">
-        <progress
-          max={Math.max(job?.total ?? 0, 1)}
-          value={ended ? Math.max(job?.total ?? 0, 1) : (job?.done ?? 0) + (job?.failed ?? 0)}
-          aria-label={t('Progress')}
-        />{' '}
-        {job ? describe(job) : t('Starting …')}
+        <progress max={max} value={hasEnded ? max : done + failed} aria-label={t('Progress')} />{' '}
+        {describe(job)}
       </p>
-      {!ended && <p className="hint">{t('It goes on when this is closed.')}</p>}
-      <ProblemText problem={problem ?? (ended ? null : cancel.problem)} />
-      {job && (job.failures?.nodes.length ?? 0) > 0 && (
-        <ul className="problem">
-          {job.failures?.nodes.map(({ userId, user, message }) => (
-            <li key={userId}>
-              {user?.name ?? user?.email ?? <code>{userId}</code>}: {message}
-            </li>
-          ))}
-        </ul>
+      {!hasEnded && <p className="hint">{t('It goes on when this is closed.')}</p>}
+      <ProblemText problem={hasEnded ? null : cancel.problem} />
+      {failed > 0 && (
+        <Suspense>
+          <JobFailures jobId={id} failed={failed} />
+        </Suspense>
       )}
-      {!ended && (
+      {!hasEnded && (
         <p className="actions">
           <button
             type="button"
             className="button quiet"
             disabled={cancel.isRunning}
-            onClick={() => cancel.run({ bulkJobId: jobId })}
+            onClick={() => cancel.run({ bulkJobId: id })}
           >
             {t('Stop')}
           </button>
@@ -128,3 +114,64 @@ export function JobProgress({ jobId }: { jobId: string }) {
     </div>
   )
 }
+
+/** Follows a job, or all of them. `onStart` is called for each that is started. */
+export function LiveJobs({
+  jobId,
+  after,
+  onStart,
+}: {
+  jobId?: string
+  after: string | null | undefined
+  onStart?: () => void
+}) {
+  useLive<jobProgressSubscription>({
+    subscription: graphql`
+      subscription jobProgressSubscription($jobId: ID, $after: String) {
+        bulkJobChanged(bulkJobId: $jobId, after: $after) {
+          ... on BulkJobEvent {
+            kind
+            bulkJob {
+              ...jobProgress_job
+            }
+          }
+        }
+      }
+    `,
+    variables: { jobId, after },
+    onNext: (change) => {
+      if (change?.bulkJobChanged.kind === 'STARTED') onStart?.()
+    },
+  })
+  return null
+}
+
+function Progress({ jobId }: { jobId: string }) {
+  const { viewer, bulkJob } = useLazyLoadQuery<jobProgressQuery>(
+    graphql`
+      query jobProgressQuery($id: ID!) {
+        viewer {
+          eventPosition
+        }
+        bulkJob(id: $id) {
+          ...jobProgress_job
+        }
+      }
+    `,
+    { id: jobId },
+    { fetchPolicy: 'network-only' },
+  )
+  return (
+    <>
+      <LiveJobs jobId={jobId} after={viewer?.eventPosition} />
+      {bulkJob && <JobState job={bulkJob} />}
+    </>
+  )
+}
+
+/** A job as it goes on. */
+export const JobProgress = ({ jobId }: { jobId: string }) => (
+  <Suspense fallback={<p role="status">{t('Starting …')}</p>}>
+    <Progress jobId={jobId} />
+  </Suspense>
+)

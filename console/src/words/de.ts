@@ -1568,6 +1568,11 @@ export const DE: Words = {
   'No user matches. Change the search or the filter.':
     'Kein Benutzer passt. Ändern Sie die Suche oder den Filter.',
   'Search by name, address or id': 'Nach Name, Adresse oder Id suchen',
+  Menu: 'Menü',
+  'Applications and APIs': 'Anwendungen und APIs',
+  Activity: 'Aktivität',
+  'Sign-in pages': 'Anmeldeseiten',
+  Management: 'Verwaltung',
   'Role at APIs': 'Rolle an APIs',
   'Change of many users': 'Änderung vieler Benutzer',
   Group: 'Gruppe',
@@ -1733,6 +1738,8 @@ export const DE: Words = {
   'Import {count} lines': { one: '{count} Zeile importieren', other: '{count} Zeilen importieren' },
   'A change of {users} users was started: {action}':
     'Eine Änderung von {users} Benutzern wurde gestartet: {action}',
+  'A change of many users goes on: {done} are done, {failed} could not be changed':
+    'Eine Änderung vieler Benutzer geht weiter: {done} sind erledigt, {failed} konnten nicht geändert werden',
   'A change of many users ended: {done} are done, {failed} could not be changed':
     'Eine Änderung vieler Benutzer ist beendet: {done} sind erledigt, {failed} konnten nicht geändert werden',
   'Add roles': 'Rollen hinzufügen',

@@ -1,11 +1,14 @@
 import { Link } from '@tanstack/react-router'
 import { graphql } from 'react-relay/hooks'
-import type { BulkJobAction, jobsScreenQuery } from '../../generated/jobsScreenQuery.graphql.ts'
-import { JobProgress } from '../../parts/job-progress.tsx'
-import { LiveChanges } from '../../parts/live-changes.tsx'
+import '../users/users.css'
+import type {
+  BulkJobAction,
+  jobsScreenQuery,
+  jobsScreenQuery$data,
+} from '../../generated/jobsScreenQuery.graphql.ts'
+import { JobState, LiveJobs } from '../../parts/job-progress.tsx'
 import { useScreenQuery } from '../../parts/screen-query.ts'
 import { Time } from '../../parts/time.tsx'
-import { useMay } from '../../shell/viewer-scopes.ts'
 import { t } from '../../words/words.ts'
 import { toPathId } from '../applications/kinds.ts'
 
@@ -35,19 +38,17 @@ export function JobsScreen() {
             roles
             clientId
             createdAt
+            ...jobProgress_job
           }
         }
       }
     `,
     {},
   )
-  const mayFollow = useMay('events:read')
   const jobs = bulkJobs?.nodes.toReversed() ?? []
   return (
     <section className="screen">
-      {mayFollow && (
-        <LiveChanges types={['BULK_JOB_STARTED']} after={viewer?.eventPosition} onChange={refresh} />
-      )}
+      <LiveJobs after={viewer?.eventPosition} onStart={refresh} />
       <header className="screen-head">
         <h1>{t('Changes of many users')}</h1>
         <div className="actions">
@@ -61,25 +62,34 @@ export function JobsScreen() {
           {t('None in the last week. Select users in the list to change them together.')}
         </p>
       )}
-      {jobs.map(({ id, action, roles, clientId, createdAt }) => (
-        <section key={id} className="card">
-          <h2>
-            {[ACTIONS[action] ?? action, ...roles.map((role) => role.toLowerCase())].join(' ')}
-            {clientId && (
-              <>
-                {' '}
-                <Link to="/applications/$clientId" params={{ clientId: toPathId(clientId) }}>
-                  <code>{clientId}</code>
-                </Link>
-              </>
-            )}
-          </h2>
-          <p className="hint">
-            {t('Started')} <Time at={createdAt} />
-          </p>
-          <JobProgress jobId={id} />
-        </section>
-      ))}
+      <div className="sections">
+        {jobs.map((job) => (
+          <JobCard key={job.id} job={job} />
+        ))}
+      </div>
+    </section>
+  )
+}
+
+function JobCard({ job }: { job: NonNullable<jobsScreenQuery$data['bulkJobs']>['nodes'][number] }) {
+  const { action, roles, clientId, createdAt } = job
+  return (
+    <section className="card">
+      <h2>
+        {[ACTIONS[action] ?? action, ...roles.map((role) => role.toLowerCase())].join(' ')}
+        {clientId && (
+          <>
+            {' '}
+            <Link to="/applications/$clientId" params={{ clientId: toPathId(clientId) }}>
+              <code>{clientId}</code>
+            </Link>
+          </>
+        )}
+      </h2>
+      <p className="hint">
+        {t('Started')} <Time at={createdAt} />
+      </p>
+      <JobState job={job} />
     </section>
   )
 }

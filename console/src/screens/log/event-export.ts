@@ -50,6 +50,10 @@ graphql`
         id
       }
     }
+    ... on BulkJobEvent {
+      detail
+      subjectIds
+    }
     ... on AuditEvent {
       subjectIds
       changedFields

@@ -35,6 +35,10 @@ export const useEvent = (key: eventList_event$key): eventList_event$data =>
             name
           }
         }
+        ... on BulkJobEvent {
+          detail
+          subjectIds
+        }
         ... on AuditEvent {
           changedFields
           detail

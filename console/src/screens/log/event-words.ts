@@ -160,6 +160,11 @@ export function describeEvent({ typeName, detail, reason }: eventList_event$data
         users: Number(detail?.users),
         action: JOBS[read('action')] ?? t('Roles'),
       })
+    case 'bulk_job.progressed':
+      return t('A change of many users goes on: {done} are done, {failed} could not be changed', {
+        done: Number(detail?.done),
+        failed: Number(detail?.failed),
+      })
     case 'bulk_job.finished':
       return t('A change of many users ended: {done} are done, {failed} could not be changed', {
         done: Number(detail?.done),
