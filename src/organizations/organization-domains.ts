@@ -28,7 +28,7 @@ const MAX_DOMAINS = 50
 async function requirePrivateDomain(domain: string): Promise<void> {
   const { default: publicDomains } = await import('free-email-domains')
   if (publicDomains.includes(domain))
-    throw new InvalidInput([{ field: 'domain', description: 'is the domain of a public mail host' }])
+    throw new InvalidInput([{ field: 'domain', description: 'belongs to a public mail host' }])
 }
 
 const toAbout = ({ id, organizationId }: Pick<OrganizationDomain, 'id' | 'organizationId'>) => ({

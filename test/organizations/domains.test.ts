@@ -155,7 +155,7 @@ describe('a domain of an organization', () => {
     expect(await add('аcme.example')).toMatchObject({ domain: 'xn--cme-5cd.example' })
     for (const host of ['gmail.com', 'GMX.de', 'web.de', 'googlemail.com'])
       await expect(add(host)).rejects.toMatchObject({
-        fields: [{ field: 'domain', description: 'is the domain of a public mail host' }],
+        fields: [{ field: 'domain', description: 'belongs to a public mail host' }],
       })
     for (const wrong of [
       'localhost',

@@ -403,7 +403,8 @@ const ListRow: ComponentType<RowProps> = memo(function ListRow({
       ) : (
         columns.map(({ name, phone }, column) =>
           column === 0 ? (
-            <th key={name} scope="row" id={`${id}-head`} aria-label={t('Loading')}>
+            <th key={name} scope="row" id={`${id}-head`}>
+              <span className="hidden">{t('Loading')}</span>
               <span className="bone" />
             </th>
           ) : (

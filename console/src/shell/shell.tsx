@@ -1,5 +1,5 @@
-import { Link, type LinkProps, Outlet, useLocation, useNavigate } from '@tanstack/react-router'
-import { Fragment, lazy, Suspense, useEffect, useState } from 'react'
+import { Link, Outlet, useLocation, useNavigate } from '@tanstack/react-router'
+import { lazy, Suspense, useEffect, useState } from 'react'
 import { graphql, useLazyLoadQuery } from 'react-relay/hooks'
 import { signOut } from '../auth/sign-in.ts'
 import { deployment } from '../config.ts'
@@ -8,38 +8,12 @@ import { Avatar } from '../parts/avatar.tsx'
 import { Notices } from '../parts/notices.tsx'
 import { ListSkeleton } from '../parts/skeleton.tsx'
 import { LANGUAGES, type Language, language, setLanguage, t } from '../words/words.ts'
+import { Areas, permitAreas } from './areas.tsx'
 import { ConnectionState } from './connection-state.tsx'
 import { CopyScreen } from './copy-screen.tsx'
 import { NoRight } from './failure.tsx'
 import { applyTheme, getTheme, type Theme } from './theme.ts'
-import { ManagedOrganization, type Scope, ViewerScopes } from './viewer-scopes.ts'
-
-type Area = { to: NonNullable<LinkProps['to']>; label: string; scope: Scope | null; group?: string }
-
-/** The areas of the console, with the scope that their first list needs. */
-const AREAS = [
-  { to: '/', label: t('Start'), scope: null },
-  { to: '/users', label: t('Users'), scope: 'users:read' },
-  { to: '/sessions', label: t('Sessions'), scope: 'sessions:read' },
-  { to: '/invitations', label: t('Invitations'), scope: 'users:read' },
-  { to: '/organizations', label: t('Organizations'), scope: 'organizations:read' },
-  { to: '/applications', label: t('Applications'), scope: 'clients:read' },
-  { to: '/log', label: t('Log'), scope: 'events:read' },
-  { to: '/explain', label: t('Explain'), scope: 'users:read' },
-  { to: '/roles', label: t('Roles'), scope: 'users:read' },
-  { to: '/apis', label: t('APIs'), scope: 'roles:read', group: t('Permissions') },
-  { to: '/app-roles', label: t('Roles at APIs'), scope: 'roles:read', group: t('Permissions') },
-  { to: '/groups', label: t('Groups'), scope: 'roles:read', group: t('Permissions') },
-  { to: '/sign-in', label: t('Sign-in'), scope: 'tenant:read' },
-  { to: '/providers', label: t('Providers'), scope: 'idps:read' },
-  { to: '/brand', label: t('Texts and brand'), scope: 'tenant:read' },
-  { to: '/settings', label: t('Tenant'), scope: 'tenant:read' },
-  { to: '/keys', label: t('Keys'), scope: 'tenant:read' },
-  { to: '/api-keys', label: t('API keys'), scope: 'api_keys:read' },
-  { to: '/webhooks', label: t('Webhooks'), scope: 'webhooks:read' },
-  { to: '/tenants', label: t('Tenants'), scope: 'tenants:read' },
-  { to: '/api', label: 'API', scope: null },
-] as const satisfies readonly Area[]
+import { ManagedOrganization, ViewerScopes } from './viewer-scopes.ts'
 
 const loadBox = () => import('./box.tsx').then(({ Box }) => ({ default: Box }))
 const Box = lazy(loadBox)
@@ -119,6 +93,14 @@ const LanguageChoice = () => (
   </label>
 )
 
+/** The menu of a phone, which another screen closes. */
+function useMenu() {
+  const path = useLocation({ select: ({ pathname }) => pathname })
+  const [openedAt, setOpenedAt] = useState<string | null>(null)
+  const isOpen = openedAt === path
+  return { isOpen, toggle: () => setOpenedAt(isOpen ? null : path) }
+}
+
 function Frame() {
   const { viewer } = useLazyLoadQuery<shellQuery>(
     graphql`
@@ -142,18 +124,19 @@ function Frame() {
   )
   const scopes = new Set(viewer?.scopes)
   const managed = viewer?.administeredOrganization ?? null
-  const permitted: readonly Area[] = managed
-    ? []
-    : AREAS.filter(({ scope }) => scope === null || scopes.has(scope))
+  const groups = managed ? [] : permitAreas(scopes)
   const user = viewer?.user
   const navigate = useNavigate()
   const isAtManaged = useLocation({
     select: ({ pathname }) => managed !== null && pathname.endsWith(`/organizations/${managed.id}`),
   })
   const { opened, setOpened } = useKeys()
+  const menu = useMenu()
   const close = () => setOpened(null)
   const commands = [
-    ...permitted.map(({ to, label }) => ({ name: label, run: () => void navigate({ to }) })),
+    ...groups
+      .flatMap(({ areas }) => areas)
+      .map(({ to, label }) => ({ name: label, run: () => void navigate({ to }) })),
     { name: t('Keyboard shortcuts'), run: () => setOpened('shortcuts') },
     { name: t('Sign out'), run: () => void signOut() },
   ]
@@ -163,7 +146,7 @@ function Frame() {
         {t('Skip to content')}
       </a>
       <div className="frame">
-        <nav className="sidebar" aria-label={t('Console')}>
+        <nav className="sidebar" aria-label={t('Console')} data-open={menu.isOpen || undefined}>
           <p className="tenant">
             {scopes.has('tenants:read') ? (
               <button
@@ -180,30 +163,33 @@ function Frame() {
             )}
             <span className={`badge ${deployment.environment}`}>{deployment.environment}</span>
           </p>
+          <button
+            type="button"
+            className="button quiet menu"
+            aria-expanded={menu.isOpen}
+            aria-controls="areas"
+            onClick={menu.toggle}
+          >
+            {t('Menu')}
+          </button>
           {!managed && (
             <button type="button" className="find" onClick={() => setOpened('box')}>
               {t('Find anything')} <kbd>Ctrl K</kbd>
             </button>
           )}
-          <ul>
-            {managed && (
-              <li>
-                <Link to="/organizations/$organizationId" params={{ organizationId: managed.id }}>
-                  {managed.name}
-                </Link>
-              </li>
-            )}
-            {permitted.map(({ to, label, group }, index) => (
-              <Fragment key={to}>
-                {group && group !== permitted[index - 1]?.group && <li className="areas">{group}</li>}
-                <li className={group && 'grouped'}>
-                  <Link to={to} activeOptions={{ exact: to === '/' }}>
-                    {label}
+          <div className="areas" id="areas">
+            {managed ? (
+              <ul>
+                <li>
+                  <Link to="/organizations/$organizationId" params={{ organizationId: managed.id }}>
+                    {managed.name}
                   </Link>
                 </li>
-              </Fragment>
-            ))}
-          </ul>
+              </ul>
+            ) : (
+              <Areas groups={groups} />
+            )}
+          </div>
           <div className="person">
             {!managed && (
               <CopyScreen
