@@ -25,9 +25,25 @@ def authenticate(credentials: Annotated[HTTPAuthorizationCredentials | None, Dep
         raise HTTPException(401, str(error), {"WWW-Authenticate": "Bearer"}) from error
 
 
+def require(permission: str):
+    """Rejects a token without a permission of this API."""
+
+    def check(claims: Annotated[dict, Depends(authenticate)]) -> dict:
+        if permission not in claims.get("permissions", []):
+            raise HTTPException(403, f"This needs the permission {permission}.")
+        return claims
+
+    return check
+
+
 app = FastAPI()
 
 
 @app.get("/me")
 def me(claims: Annotated[dict, Depends(authenticate)]):
     return {"sub": claims["sub"], "client_id": claims["client_id"], "scope": claims.get("scope")}
+
+
+@app.get("/orders", dependencies=[Depends(require("orders:read"))])
+def orders():
+    return [{"id": 1}]

@@ -152,6 +152,13 @@ export const EXAMPLES: readonly Example[] = [
     run: 'python token_example.py',
   },
   {
+    id: 'api-express',
+    client: `--template machine --name API --set 'resources=["http://localhost:8001"]'`,
+    address: 'http://localhost:8001',
+    files: ['.env', 'server.mjs'],
+    run: 'node --env-file=.env server.mjs',
+  },
+  {
     id: 'api-fastapi',
     client: `--template machine --name API --set 'resources=["http://localhost:8001"]'`,
     address: 'http://localhost:8001',
@@ -182,6 +189,15 @@ export const EXAMPLES: readonly Example[] = [
     install: 'go install github.com/oauth2-proxy/oauth2-proxy/v7@v7.15.6',
     needs: ['go'],
     run: 'oauth2-proxy --config oauth2-proxy.cfg --upstream "file://$PWD/public/#/"',
+  },
+  {
+    id: 'openfga',
+    client: '--template machine --scopes events:read',
+    address: 'http://localhost:8080',
+    files: ['.env', 'model.json', 'sync.mjs'],
+    install: 'npm install openid-client@6.8.9\ngo install github.com/openfga/openfga/cmd/openfga@v1.22.1',
+    needs: ['go'],
+    run: 'openfga run --http-addr localhost:8080 --grpc-addr localhost:0 --metrics-enabled=false --log-level warn &\nuntil curl -sf http://localhost:8080/healthz; do sleep 1; done\nnode --env-file=.env sync.mjs',
   },
   {
     id: 'admin-table',

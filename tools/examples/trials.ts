@@ -9,15 +9,23 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import type { OAuthTokens } from '@modelcontextprotocol/sdk/shared/auth.js'
 import * as oidc from 'openid-client'
-import { callApi, createClient, createUser, fetchBackendToken, signIn, type Trial } from './runner.ts'
+import {
+  callApi,
+  createClient,
+  createUser,
+  fetchBackendToken,
+  signIn,
+  type Trial,
+  waitFor,
+} from './runner.ts'
 
 /** Installs the packages of an example, or lends it those of this checkout. */
 export async function install(trial: Trial, isLent: boolean): Promise<void> {
   const { example } = trial
   const has = (name: string) => existsSync(join(trial.directory, name))
   if (isLent) return symlink(resolve('node_modules'), join(trial.directory, 'node_modules'))
-  if (example.install?.startsWith('go install'))
-    await trial.start(example.install, { GOBIN: join(trial.directory, '.bin') }).succeed()
+  const [program] = /^go install .*$/m.exec(example.install ?? '') ?? []
+  if (program) await trial.start(program, { GOBIN: join(trial.directory, '.bin') }).succeed()
   if (has('package.json')) await trial.start('npm install --no-package-lock').succeed()
   if (has('requirements.txt'))
     await trial.start('python3 -m venv .venv && .venv/bin/pip install -q -r requirements.txt').succeed()
@@ -118,21 +126,39 @@ async function fetchUserToken(trial: Trial, resource: string): Promise<string> {
   return (await oidc.authorizationCodeGrant(config, response, checks)).access_token
 }
 
-/** Calls an API with the token of a user, then with none and with one for another API. */
+/** Declares an API with a permission; returns what gives it to the user. */
+async function declareApi({ server, example, origin, userId }: Trial): Promise<() => Promise<unknown>> {
+  const { id } = await callApi<{ id: string }>(server, 'POST', '/apis', {
+    identifier: origin,
+    name: 'Shop API',
+    permissions: [{ name: 'orders:read', description: 'Read orders' }],
+  })
+  const role = await callApi<{ id: string }>(server, 'POST', '/app-roles', {
+    name: `clerk-${example.id}`,
+    permissions: [{ apiId: id, name: 'orders:read' }],
+  })
+  return () => callApi(server, 'PUT', `/users/${userId}/app-roles`, { appRoleIds: [role.id] })
+}
+
+/** Calls an API with the token of a user, without and with a permission, then with none and with one for another API. */
 async function tryApi(trial: Trial): Promise<void> {
+  const giveRole = await declareApi(trial)
   await trial.waitUntilServing(run(trial))
-  const call = async (token: string) => {
-    const response = await fetch(`${trial.origin}/me`, {
+  const call = async (path: string, token: string, expected: number): Promise<string> => {
+    const response = await fetch(`${trial.origin}${path}`, {
       headers: token ? { authorization: `Bearer ${token}` } : {},
     })
-    return [response.status, await response.text()] as const
+    const text = await response.text()
+    if (response.status !== expected) throw new Error(`${path} answered ${response.status} ${text}`)
+    return text
   }
-  const [status, text] = await call(await fetchUserToken(trial, trial.origin))
-  if (status !== 200 || !text.includes(trial.userId)) throw new Error(`it answered ${status} ${text}`)
-  for (const token of ['', await fetchBackendToken(trial.server)]) {
-    const [rejected, reason] = await call(token)
-    if (rejected !== 401) throw new Error(`it answered ${rejected} ${reason} to a token that is not for it`)
-  }
+  const token = await fetchUserToken(trial, trial.origin)
+  const me = await call('/me', token, 200)
+  if (!me.includes(trial.userId)) throw new Error(`/me answered ${me}`)
+  await call('/orders', token, 403)
+  for (const foreign of ['', await fetchBackendToken(trial.server)]) await call('/orders', foreign, 401)
+  await giveRole()
+  await call('/orders', await fetchUserToken(trial, trial.origin), 200)
 }
 
 /** Calls the tool of an MCP server with a client of the SDK. */
@@ -169,6 +195,38 @@ async function tryMcp(trial: Trial): Promise<void> {
   if (!answer.includes(trial.userId)) throw new Error(`the tool answered ${answer}`)
 }
 
+/** Makes the user a member of an organization, and ends it; OpenFGA follows. */
+async function tryFollower(trial: Trial): Promise<void> {
+  const { server, origin, userId } = trial
+  const [, store] = await run(trial).waitForText(/^Store (\S+)/m)
+  const callFga = async (path: string, body: object): Promise<{ allowed?: boolean }> => {
+    const response = await fetch(`${origin}/stores/${store}/${path}`, {
+      method: 'POST',
+      body: JSON.stringify(body),
+    })
+    if (!response.ok) throw new Error(`${path}: ${await response.text()}`)
+    return (await response.json()) as { allowed?: boolean }
+  }
+  const organization = await callApi<{ id: string }>(server, 'POST', '/organizations', {
+    slug: 'followed',
+    name: 'Followed',
+  })
+  const owner = { user: `organization:${organization.id}`, relation: 'owner', object: 'document:7' }
+  await callFga('write', { writes: { tuple_keys: [owner] } })
+  const question = { user: `user:${userId}`, relation: 'can_read', object: 'document:7' }
+  const waitForAnswer = (expected: boolean) =>
+    waitFor(
+      async () => ((await callFga('check', { tuple_key: question })).allowed === expected ? true : undefined),
+      () => `it does not answer ${expected}`,
+    )
+  await waitForAnswer(false)
+  const path = `/organizations/${organization.id}/members`
+  const { id } = await callApi<{ id: string }>(server, 'POST', path, { userId })
+  await waitForAnswer(true)
+  await callApi(server, 'DELETE', `/memberships/${id}`)
+  await waitForAnswer(false)
+}
+
 /** Signs in as an administrator; the table shows at once that somebody else locks a user. */
 async function tryTable(trial: Trial): Promise<void> {
   const { server } = trial
@@ -200,10 +258,12 @@ const ATTEMPTS: Record<string, TryExample> = {
   native: tryNative,
   device: tryDevice,
   machine: tryMachine,
+  'api-express': tryApi,
   'api-fastapi': tryApi,
   'api-go': tryApi,
   mcp: tryMcp,
   'oauth2-proxy': tryPages,
+  openfga: tryFollower,
   'admin-table': tryTable,
 }
 
