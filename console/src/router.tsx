@@ -164,9 +164,12 @@ const signIn = createRoute({
 const providers = createRoute({
   getParentRoute: () => root,
   path: '/providers',
-  validateSearch: (search: Record<string, unknown>): { open?: string; type?: string } => ({
+  validateSearch: (
+    search: Record<string, unknown>,
+  ): { open?: string; type?: string; organization?: string } => ({
     open: readText(search, 'open'),
     type: readText(search, 'type'),
+    organization: readText(search, 'organization'),
   }),
   component: lazyRouteComponent(() => import('./screens/providers/providers-screen.tsx'), 'ProvidersScreen'),
 })

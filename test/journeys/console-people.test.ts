@@ -1,5 +1,6 @@
 import { describe, expect } from 'vitest'
 import { createPlatformCtx } from '../../src/context/context.ts'
+import { createIdentityProvider, getIdentityProvider } from '../../src/idps/idps.ts'
 import { createMembership, updateMembership } from '../../src/organizations/memberships.ts'
 import { createOrganizationDomain } from '../../src/organizations/organization-domains.ts'
 import { createOrganization } from '../../src/organizations/organizations.ts'
@@ -32,6 +33,7 @@ describe.skipIf(noBrowser)('the screen of an organization for its administrator'
     const role = await createAppRole(ctx, { name: 'clerk', assignableTo: ['member'] })
     const permissions = [{ name: 'orders:read', isAllowedInOrganizations: true }, { name: 'orders:write' }]
     await createApi(ctx, { identifier: 'urn:managed', name: 'Shop', permissions })
+    await createIdentityProvider(ctx, { id: 'managed', type: 'oidc', name: 'Entra', organizationId: id })
     const grace = await newPerson({ name: 'Grace' })
     const { id: membershipId } = await createMembership(ctx, id, { userId: grace.id })
     const { page, person, errors } = await openConsole(null)
@@ -53,6 +55,24 @@ describe.skipIf(noBrowser)('the screen of an organization for its administrator'
         { id: role.id },
         { name: 'night-desk', organizationId: id, permissions: [{ name: 'orders:read' }] },
       ])
+    await page.getByRole('region', { name: 'Entra' }).getByText('None is proven').waitFor(SHOWN)
+    await page.getByRole('button', { name: 'Change the mapping' }).click()
+    await dialog.getByRole('textbox', { name: 'Claim' }).fill('groups')
+    await dialog.getByRole('button', { name: 'Add a value' }).click()
+    await dialog.getByRole('textbox', { name: 'Value' }).fill('clerks')
+    await dialog.getByLabel('Role', { exact: true }).selectOption({ label: 'clerk' })
+    await dialog.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('These values of groups give roles: clerks').waitFor(SHOWN)
+    expect(await getIdentityProvider(ctx, 'managed')).toMatchObject({
+      roleClaim: 'groups',
+      claimRoles: [{ value: 'clerks', appRoleId: role.id }],
+    })
+    await dbFor(acme).membershipAppRole.updateMany({
+      where: { tenantId: acme, membershipId, roleId: role.id },
+      data: { idpId: 'managed' },
+    })
+    await page.reload()
+    await page.getByText('from Entra').waitFor(SHOWN)
     await page.getByLabel('Add a domain of e-mail addresses').fill('managed.example')
     await page.getByRole('button', { name: 'Add domain' }).click()
     await page.getByText('_vestibule-challenge.managed.example').waitFor(SHOWN)
@@ -391,6 +411,12 @@ describe.skipIf(noBrowser)('the screens about people', () => {
     const organization = await createOrganization(createPlatformCtx(acme), { name: 'Globex', slug: 'globex' })
     await createMembership(createPlatformCtx(acme), organization.id, { userId: id })
     await createOrganizationDomain(createPlatformCtx(acme), organization.id, { domain: 'globex.example' })
+    await createIdentityProvider(createPlatformCtx(acme), {
+      id: 'globex',
+      type: 'oidc',
+      name: 'Globex Entra',
+      organizationId: organization.id,
+    })
     const { page, errors } = await openConsole('admin')
     let requests = 0
     page.on('request', (request) => {

@@ -245,6 +245,8 @@ describe.skipIf(noBrowser)('the permissions of the console', { timeout: 60_000 }
     await giveKeeper(machine.name)
     await openScreen(page, `/organizations/${organization.id}`)
     await giveKeeper('Barbara Liskov')
+    await page.getByRole('button', { name: 'Create a set-up link' }).click()
+    await page.getByText('/organization-setup?token=').waitFor(SHOWN)
     await page.getByRole('button', { name: 'Create a key' }).click()
     await page.getByRole('textbox', { name: 'Name' }).last().fill('Import')
     await page.getByLabel('Other APIs').fill('https://api.bolt.example')

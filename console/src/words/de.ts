@@ -1820,4 +1820,29 @@ export const DE: Words = {
   all: 'alle',
   Pending: 'Wartet',
   URL: 'URL',
+  // Roles by a claim of the identity provider of an organization
+  'A link opens a page on which somebody without an account proves domains and configures the provider. It can be opened once, within five minutes, and replaces the former one.':
+    'Ein Link öffnet eine Seite, auf der jemand ohne Konto Domänen nachweist und den Anbieter einrichtet. Er kann einmal geöffnet werden, innerhalb von fünf Minuten, und ersetzt den vorigen.',
+  'Add a value': 'Wert hinzufügen',
+  'Change the mapping': 'Zuordnung ändern',
+  'Create a set-up link': 'Einrichtungslink erstellen',
+  'Each sign-in gives exactly the roles that the claim names. Roles that were given by hand stay.':
+    'Jede Anmeldung gibt genau die Rollen, die der Claim nennt. Von Hand gegebene Rollen bleiben.',
+  'from {name}': 'von {name}',
+  'New value': 'Neuer Wert',
+  'No claim gives roles.': 'Kein Claim gibt Rollen.',
+  'None is proven: nobody is led there.': 'Keine ist nachgewiesen: Niemand wird dorthin geleitet.',
+  'proven: {domains}': 'nachgewiesen: {domains}',
+  'Revoke the link': 'Link widerrufen',
+  'Roles by a claim': 'Rollen nach einem Claim',
+  'Roles by a claim of {name}': 'Rollen nach einem Claim von {name}',
+  'Set-up by the customer': 'Einrichtung durch den Kunden',
+  'Settings of {name}': 'Einstellungen von {name}',
+  'Show the mapping': 'Zuordnung zeigen',
+  'Such as groups or realm_access.roles.': 'Etwa groups oder realm_access.roles.',
+  'The link is revoked.': 'Der Link ist widerrufen.',
+  'The organization has no identity provider yet.': 'Die Organisation hat noch keinen Identitätsanbieter.',
+  'These values of {claim} give roles:': 'Diese Werte von {claim} geben Rollen:',
+  'Values of the claim of roles were ignored: {ignored}':
+    'Werte des Claims der Rollen wurden übergangen: {ignored}',
 }

@@ -147,6 +147,8 @@ export function describeEvent({ typeName, detail, reason }: eventList_event$data
       ]
         .filter(Boolean)
         .join(' · ')
+    case 'membership.role_claim_ignored':
+      return t('Values of the claim of roles were ignored: {ignored}', { ignored: read('ignored') })
     case 'group.members_added':
       return tCount(Number(detail?.users), '{count} member was added', '{count} members were added')
     case 'group.members_removed':

@@ -9,6 +9,7 @@ import { CheckField, ProblemText, toggleChoice } from '../../parts/form.tsx'
 import { MoreRows, PAGE_SIZE } from '../../parts/more-rows.tsx'
 import { useProblemMutation } from '../../parts/mutation.ts'
 import { t } from '../../words/words.ts'
+import { describeOrigin } from '../permissions/held-roles.tsx'
 
 /** A role that members may hold. */
 export type MemberRole = { readonly id: string; readonly name: string }
@@ -44,6 +45,10 @@ export function ManagedMembers({
               isAdministrator
               appRoles {
                 id
+              }
+              providedAppRoles {
+                appRoleId
+                idpName
               }
             }
           }
@@ -92,57 +97,60 @@ export function ManagedMembers({
       <h2>{t('Members ({count})', { count: members.totalSize })}</h2>
       <ProblemText problem={setRight.problem ?? setRoles.problem} />
       <ul className="sessions">
-        {members.edges.map(({ node: { id, userId, name, email, isAdministrator, appRoles } }) => {
-          const member = name ?? email ?? userId
-          const held = (appRoles ?? []).map((role) => role.id)
-          return (
-            <li key={id}>
-              <div>
-                <strong>{member}</strong>
-                {name && <span>{email}</span>}
-              </div>
-              <fieldset className="plain choices">
-                <legend className="hidden">{member}</legend>
-                <CheckField
-                  label={t('Administrator')}
-                  checked={isAdministrator}
-                  disabled={setRight.isRunning}
-                  onChange={(isOn) => setRight.run({ membershipId: id, isAdministrator: isOn }, onChange)}
-                />
-                {roles.map((role) => (
+        {members.edges.map(
+          ({ node: { id, userId, name, email, isAdministrator, appRoles, providedAppRoles } }) => {
+            const member = name ?? email ?? userId
+            const held = (appRoles ?? []).map((role) => role.id)
+            return (
+              <li key={id}>
+                <div>
+                  <strong>{member}</strong>
+                  {name && <span>{email}</span>}
+                </div>
+                <fieldset className="plain choices">
+                  <legend className="hidden">{member}</legend>
                   <CheckField
-                    key={role.id}
-                    label={role.name}
-                    checked={held.includes(role.id)}
-                    disabled={setRoles.isRunning}
-                    onChange={(isOn) =>
-                      setRoles.run(
-                        {
-                          membershipId: id,
-                          appRoleIds: toggleChoice(held, role.id, isOn),
-                        },
-                        onChange,
-                      )
-                    }
+                    label={t('Administrator')}
+                    checked={isAdministrator}
+                    disabled={setRight.isRunning}
+                    onChange={(isOn) => setRight.run({ membershipId: id, isAdministrator: isOn }, onChange)}
                   />
-                ))}
-              </fieldset>
-              <ConfirmedButton
-                label={t('Remove')}
-                title={t('Remove {member} from {name}?', { member, name: data.name })}
-                consequence={<p>{t('The user stays, and loses what the membership gives.')}</p>}
-                isRunning={remove.isRunning}
-                problem={remove.problem}
-                onConfirm={(close) =>
-                  remove.run({ membershipId: id }, () => {
-                    close()
-                    onChange()
-                  })
-                }
-              />
-            </li>
-          )
-        })}
+                  {roles.map((role) => (
+                    <CheckField
+                      key={role.id}
+                      label={role.name}
+                      hint={describeOrigin(role.id, providedAppRoles)}
+                      checked={held.includes(role.id)}
+                      disabled={setRoles.isRunning}
+                      onChange={(isOn) =>
+                        setRoles.run(
+                          {
+                            membershipId: id,
+                            appRoleIds: toggleChoice(held, role.id, isOn),
+                          },
+                          onChange,
+                        )
+                      }
+                    />
+                  ))}
+                </fieldset>
+                <ConfirmedButton
+                  label={t('Remove')}
+                  title={t('Remove {member} from {name}?', { member, name: data.name })}
+                  consequence={<p>{t('The user stays, and loses what the membership gives.')}</p>}
+                  isRunning={remove.isRunning}
+                  problem={remove.problem}
+                  onConfirm={(close) =>
+                    remove.run({ membershipId: id }, () => {
+                      close()
+                      onChange()
+                    })
+                  }
+                />
+              </li>
+            )
+          },
+        )}
       </ul>
       <MoreRows hasMore={hasNext} isLoading={isLoadingNext} load={() => void loadNext(PAGE_SIZE)} />
     </section>

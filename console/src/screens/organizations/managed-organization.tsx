@@ -16,6 +16,7 @@ import { ManagedKeys } from './managed-keys.tsx'
 import { ManagedMembers } from './managed-members.tsx'
 import { OrganizationDomains } from './organization-domains.tsx'
 import { OrganizationPolicy } from './organization-policy.tsx'
+import { OrganizationProvider } from './organization-provider.tsx'
 import { OrganizationRoles } from './organization-roles.tsx'
 
 /** The organization of its administrator: members, invitations, own roles, domains, API keys, and what happened. */
@@ -41,6 +42,7 @@ export function ManagedOrganizationScreen({ organizationId }: { organizationId: 
           ...managedMembers_organization
           ...organizationPolicy_organization
           ...organizationDomains_organization
+          ...organizationProvider_organization
         }
         ...organizationRoles_query @arguments(organizationId: $organizationId)
         invitations(filter: { organizationId: $organizationId }, last: 50) {
@@ -102,6 +104,7 @@ export function ManagedOrganizationScreen({ organizationId }: { organizationId: 
           />
           <OrganizationRoles organizationId={organizationId} query={data} mayWrite onChange={refresh} />
           <OrganizationDomains organization={organization} mayWrite onChange={refresh} />
+          <OrganizationProvider organization={organization} mayMap mayTest />
           <ManagedKeys apiKeys={data.apiKeys?.nodes ?? []} onChange={refresh} />
         </div>
       </div>

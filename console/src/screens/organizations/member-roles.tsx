@@ -10,7 +10,7 @@ export function MemberRoles({
   membership: memberRoles_membership$key
   onChange: () => void
 }) {
-  const { id, organizationId, userId, user, appRoles } = useFragment(
+  const { id, organizationId, userId, user, appRoles, providedAppRoles } = useFragment(
     graphql`
       fragment memberRoles_membership on Membership {
         id
@@ -23,6 +23,10 @@ export function MemberRoles({
         appRoles {
           id
           name
+        }
+        providedAppRoles {
+          appRoleId
+          idpName
         }
       }
     `,
@@ -37,6 +41,7 @@ export function MemberRoles({
       holder="MEMBER"
       organizationId={organizationId}
       held={appRoles}
+      provided={providedAppRoles ?? []}
       onChange={onChange}
     />
   )

@@ -20,6 +20,7 @@ import { OrganizationForm } from './organization-form.tsx'
 import { OrganizationGroups } from './organization-groups.tsx'
 import { OrganizationMembers } from './organization-members.tsx'
 import { OrganizationPolicy } from './organization-policy.tsx'
+import { OrganizationProvider } from './organization-provider.tsx'
 import { OrganizationRoles } from './organization-roles.tsx'
 
 const route = getRouteApi('/organizations/$organizationId')
@@ -44,6 +45,7 @@ export function OrganizationScreen() {
           ...organizationMembers_organization
           ...organizationDomains_organization
           ...organizationPolicy_organization
+          ...organizationProvider_organization
         }
         ...organizationRoles_query @arguments(organizationId: $organizationId)
         ...organizationGroups_query @arguments(organizationId: $organizationId)
@@ -64,6 +66,7 @@ export function OrganizationScreen() {
   const mayWrite = useMay('organizations:write')
   const mayReadUsers = useMay('users:read')
   const mayReadSessions = useMay('sessions:read')
+  const mayWriteProviders = useMay('idps:write')
   const mayWriteRoles = useMay('roles:write')
   const deletion = useProblemMutation<organizationScreenDeleteMutation>(graphql`
     mutation organizationScreenDeleteMutation($organizationId: ID!) {
@@ -169,6 +172,11 @@ export function OrganizationScreen() {
           />
           <OrganizationGroups organizationId={organizationId} query={data} onChange={refresh} />
           <OrganizationDomains organization={organization} mayWrite={mayWrite} onChange={refresh} />
+          <OrganizationProvider
+            organization={organization}
+            mayMap={mayWriteProviders && mayWriteRoles}
+            mayTest={mayWriteProviders}
+          />
           <OrganizationPolicy organization={organization} mayWrite={mayWrite} onChange={refresh} />
           {recent && (
             <section className="card">

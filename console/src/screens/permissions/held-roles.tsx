@@ -15,6 +15,18 @@ import { t } from '../../words/words.ts'
 type Kind = 'user' | 'client' | 'membership' | 'group'
 type Role = { readonly id: string; readonly name: string }
 
+type ProvidedRole = { readonly appRoleId: string; readonly idpName: string }
+
+/** Says which identity provider gave a role, if one did, after `separator`. */
+export function describeOrigin(
+  roleId: string,
+  provided: readonly ProvidedRole[] | null | undefined,
+  separator = '',
+): string | undefined {
+  const origin = provided?.find(({ appRoleId }) => appRoleId === roleId)
+  return origin && separator + t('from {name}', { name: origin.idpName })
+}
+
 /** A search is of use from so many roles on. */
 const MANY = 10
 
@@ -61,6 +73,7 @@ export function HeldRoles({
   holder,
   organizationId = null,
   held,
+  provided = [],
   onChange,
 }: {
   kind: Kind
@@ -71,6 +84,8 @@ export function HeldRoles({
   holder: AppRoleHolder
   organizationId?: string | null
   held: readonly Role[]
+  /** Which of them an identity provider gave. */
+  provided?: readonly ProvidedRole[]
   onChange: () => void
 }) {
   const mayWrite = useMay('roles:write')
@@ -81,6 +96,7 @@ export function HeldRoles({
       {held.map((role) => (
         <Link key={role.id} to="/app-roles/$appRoleId" params={{ appRoleId: role.id }} className="badge">
           {role.name}
+          {describeOrigin(role.id, provided, ' · ')}
         </Link>
       ))}
       {mayWrite && (

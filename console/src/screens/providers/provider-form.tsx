@@ -66,6 +66,12 @@ graphql`
     upstreamLogout
     trustAcr
     trustAmr
+    organizationId
+    roleClaim
+    claimRoles {
+      value
+      appRoleId
+    }
   }
 `
 
@@ -402,11 +408,14 @@ const ID_SUFFIX = /[^A-Za-z0-9._-]+/g
 /** The form of a new provider, with the URL to register there. */
 export function NewProvider({
   type,
+  organizationId,
   connections,
   onDone,
   onCancel,
 }: {
   type: string
+  /** The organization that it will belong to. */
+  organizationId: string | undefined
   connections: string[]
   onDone: (id: string) => void
   onCancel: () => void
@@ -415,7 +424,10 @@ export function NewProvider({
   const isNamed = type !== 'OIDC' && type !== 'OAUTH2'
   const label = kind?.label ?? type
   const [id, setId] = useState(isNamed ? type.toLowerCase() : '')
-  const [draft, setDraft] = useState(() => toDraft({ name: isNamed ? label : '' }))
+  const [draft, setDraft] = useState(() =>
+    // Its addresses are of the domains that the organization has proven.
+    toDraft({ name: isNamed ? label : '', ...(organizationId && { entry: 'ANYONE', trustEmail: true }) }),
+  )
   const [edits, setEdits] = useState<Partial<Draft>>({})
   const create = useProblemMutation<providerFormCreateMutation>(graphql`
     mutation providerFormCreateMutation($input: CreateIdentityProviderInput!, $connections: [ID!]!) {
@@ -442,7 +454,11 @@ export function NewProvider({
   }
   const submit = (event: FormEvent): void => {
     event.preventDefault()
-    const input = { ...toInput(edits), id: id.trim(), name: draft.name.trim(), type }
+    const { entry, trustEmail } = draft
+    const input = {
+      ...(organizationId && { organizationId, entry, trustEmail }),
+      ...{ ...toInput(edits), id: id.trim(), name: draft.name.trim(), type },
+    }
     create.run({ input: input as providerFormCreateMutation['variables']['input'], connections }, () => {
       notify(t('{name} is added.', { name: draft.name }))
       onDone(id.trim())

@@ -1,21 +1,19 @@
 import { getRouteApi, Link } from '@tanstack/react-router'
-import { useState } from 'react'
 import { graphql } from 'react-relay/hooks'
-import { deployment } from '../../config.ts'
 import type { providersScreenDeleteMutation } from '../../generated/providersScreenDeleteMutation.graphql.ts'
 import type { providersScreenQuery } from '../../generated/providersScreenQuery.graphql.ts'
 import type { providersScreenSubscription } from '../../generated/providersScreenSubscription.graphql.ts'
-import type { providersScreenTestMutation } from '../../generated/providersScreenTestMutation.graphql.ts'
 import { CopiedText } from '../../parts/copied-text.tsx'
 import { ConfirmedButton } from '../../parts/dialog.tsx'
-import { ProblemText } from '../../parts/form.tsx'
 import { useLive } from '../../parts/live-events.ts'
 import { useProblemMutation } from '../../parts/mutation.ts'
 import { notify } from '../../parts/notices.tsx'
 import { useScreenQuery } from '../../parts/screen-query.ts'
 import { useMay } from '../../shell/viewer-scopes.ts'
 import { EditedProvider, NewProvider, type Provider } from './provider-form.tsx'
+import { ProviderTest } from './provider-test.tsx'
 import { describeMissing, PROVIDER_TYPES } from './provider-types.ts'
+import { RoleMapping } from './role-mapping.tsx'
 import './providers.css'
 import { t, tNodes } from '../../words/words.ts'
 
@@ -23,7 +21,7 @@ const route = getRouteApi('/providers')
 
 /** The identity providers of the tenant: the gallery, those that are set up, and one of them. */
 export function ProvidersScreen() {
-  const { open, type } = route.useSearch()
+  const { open, type, organization } = route.useSearch()
   const navigate = route.useNavigate()
   const mayWrite = useMay('idps:write')
   const [{ viewer, tenant, identityProviders }, refresh] = useScreenQuery<providersScreenQuery>(
@@ -89,7 +87,7 @@ export function ProvidersScreen() {
             <li key={name}>
               <Link
                 to="/providers"
-                search={{ type: name }}
+                search={{ type: name, organization }}
                 className="card"
                 aria-current={type === name ? 'true' : undefined}
               >
@@ -131,6 +129,7 @@ export function ProvidersScreen() {
             <NewProvider
               key={type}
               type={type}
+              organizationId={organization}
               connections={connections}
               onDone={(id) => void navigate({ search: { open: id } })}
               onCancel={() => void navigate({ search: {} })}
@@ -172,6 +171,7 @@ function OneProvider({
   onDeleted: () => void
 }) {
   const mayWrite = useMay('idps:write')
+  const mayMap = useMay('roles:write') && mayWrite
   const remove = useProblemMutation<providersScreenDeleteMutation>(graphql`
     mutation providersScreenDeleteMutation($idpId: ID!, $connections: [ID!]!) {
       deleteIdentityProvider(input: { idpId: $idpId }) {
@@ -209,7 +209,7 @@ function OneProvider({
             })}
           </p>
         )}
-        {mayWrite && <ProviderTest idpId={provider.id} />}
+        {mayWrite && <ProviderTest idpId={provider.id} mayConnect={!provider.organizationId} />}
       </section>
       <section className="card">
         <h2>{t('Settings')}</h2>
@@ -217,6 +217,15 @@ function OneProvider({
           <EditedProvider provider={provider} />
         </fieldset>
       </section>
+      {provider.organizationId && (
+        <section className="card">
+          <h2>{t('Roles by a claim')}</h2>
+          <Link to="/organizations/$organizationId" params={{ organizationId: provider.organizationId }}>
+            {t('Organization')}
+          </Link>
+          <RoleMapping provider={provider} organizationId={provider.organizationId} mayWrite={mayMap} />
+        </section>
+      )}
       {mayWrite && (
         <section className="card">
           <ConfirmedButton
@@ -243,94 +252,5 @@ function OneProvider({
         </section>
       )}
     </>
-  )
-}
-
-const CHECK_WORDS: Readonly<Record<string, string>> = {
-  FIELDS: t('Fields'),
-  DISCOVERY: t('Metadata'),
-  KEYS: t('Keys'),
-  AUTHORIZATION: t('Authorization endpoint'),
-  TOKEN: t('Token endpoint'),
-  USERINFO: t('Userinfo endpoint'),
-  CLIENT: t('Client id and secret'),
-}
-const STATUS_WORDS: Readonly<Record<string, readonly [sign: string, word: string, kind: string]>> = {
-  PASSED: ['✓', t('passed'), 'calm'],
-  FAILED: ['✕', t('failed'), 'danger'],
-  UNKNOWN: ['?', t('unknown'), ''],
-}
-
-/** Asks the provider as a sign-in would, and says what was found. */
-function ProviderTest({ idpId }: { idpId: string }) {
-  const [result, setResult] = useState<
-    providersScreenTestMutation['response']['testIdentityProvider'] | null
-  >(null)
-  const test = useProblemMutation<providersScreenTestMutation>(graphql`
-    mutation providersScreenTestMutation($idpId: ID!) {
-      testIdentityProvider(input: { idpId: $idpId }) {
-        ... on TestIdentityProviderPayload {
-          succeeded
-          findings {
-            check
-            status
-            cause
-            description
-          }
-        }
-        ...result_problem @alias(as: "problem") @relay(mask: false)
-      }
-    }
-  `)
-  return (
-    <div className="test">
-      <div className="actions">
-        <button
-          type="button"
-          className="button"
-          disabled={test.isRunning}
-          onClick={() => test.run({ idpId }, (response) => setResult(response.testIdentityProvider))}
-        >
-          {test.isRunning ? t('Asking the provider…') : t('Test')}
-        </button>
-        <a
-          className="button quiet"
-          href={`${deployment.issuer}/account/sign-in-methods`}
-          target="_blank"
-          rel="noreferrer"
-        >
-          {t('Connect my own account ↗')}
-        </a>
-      </div>
-      <ProblemText problem={test.problem} />
-      <div role="status">
-        {result?.findings && (
-          <>
-            <p>
-              {result.succeeded
-                ? t(
-                    'Nothing failed. A sign-in also needs the callback URL to be registered there, which only a sign-in shows.',
-                  )
-                : t('A sign-in fails.')}
-            </p>
-            <ul className="findings">
-              {result.findings.map(({ check, status, description }) => {
-                const [sign = '?', word = status, kind = ''] = STATUS_WORDS[status] ?? []
-                return (
-                  <li key={check}>
-                    <span className={`badge ${kind}`}>
-                      <span aria-hidden="true">{sign}</span> {word}
-                    </span>
-                    <span>
-                      <strong>{CHECK_WORDS[check] ?? check}:</strong> {description}
-                    </span>
-                  </li>
-                )
-              })}
-            </ul>
-          </>
-        )}
-      </div>
-    </div>
   )
 }
