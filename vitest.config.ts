@@ -23,6 +23,8 @@ const common = {
   // One more than cores: a test waits for servers, browsers and processes half of its time.
   maxWorkers: 3,
   testTimeout: 30_000,
+  // .ci/run names each test that passes at the second attempt only.
+  retry: TEST_REPORT ? 1 : 0,
   // The first file that needs the built program builds it.
   hookTimeout: 120_000,
   // A machine under load takes more than the second that is the default, and a transaction of another file hides events
