@@ -23,6 +23,7 @@ import { addOidcRoutes } from './oidc/oidc.routes.ts'
 import { addOrganizationSetupRoutes } from './organization-setup/setup.routes.ts'
 import { addLanguageRoute } from './pages/language.routes.ts'
 import { createRestApp } from './rest/rest.ts'
+import { createScimApp } from './scim/scim.routes.ts'
 import { addAssetRoutes } from './server/assets.routes.ts'
 import { addBrandRoutes } from './server/brand.routes.ts'
 import { addConsoleRoutes } from './server/console.routes.ts'
@@ -48,6 +49,7 @@ export type App = {
 const GRAPHQL_PATH = /^\/([A-Za-z0-9-]+)\/graphql$/
 /** Without the reference, which is a page. */
 const REST_PATH = /^\/[^/]*\/api(?!\/v1\/docs$)(\/|$)/
+const SCIM_PATH = /^\/[^/]*\/scim(\/|$)/
 const MANAGEMENT_PATH = /^\/([A-Za-z0-9-]+)\/(?:graphql$|api\/)/
 
 const readPath = (request: IncomingMessage): string => (request.url ?? '/').split('?', 1)[0] ?? '/'
@@ -85,6 +87,7 @@ export async function createApp({
   const graphql = createGraphqlHandler(buildSchema(), { compilation, findConsoleDocument })
   const web = serveNode(await createHttpApp(() => stopping), responses)
   const rest = serveNode(createRestApp(restRoutes), responses)
+  const scim = serveNode(createScimApp(), responses)
 
   const matchSurface = (
     request: IncomingMessage,
@@ -93,6 +96,7 @@ export async function createApp({
     const tenant = GRAPHQL_PATH.exec(path)?.[1]
     if (tenant) return { surface: 'graphql', handle: (response) => graphql.handle(request, response, tenant) }
     if (REST_PATH.test(path)) return { surface: 'rest', handle: (response) => rest(request, response) }
+    if (SCIM_PATH.test(path)) return { surface: 'scim', handle: (response) => scim(request, response) }
     return { surface: 'oidc', handle: (response) => web(request, response) }
   }
 

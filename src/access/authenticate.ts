@@ -10,6 +10,7 @@ import {
   isUserScope,
   ORGANIZATION_SCOPE,
   parseScopeList,
+  SCIM_SCOPE,
   type Scope,
   SYSTEM_SCOPES,
   SYSTEM_TENANT,
@@ -33,6 +34,7 @@ import {
   UNBOUND,
   verifyBinding,
 } from './dpop/dpop-binding.ts'
+import { requireScope } from './require-scope.ts'
 import { selectActiveUsers } from './token-status.sql.ts'
 
 const createInvalidTokenError = (cause?: unknown) =>
@@ -72,6 +74,8 @@ export type AuthenticatedToken = {
   ctx: Ctx
   token: { expiresAt: Date; keyHash?: string }
   binding: TokenBinding
+  /** The organization of an API key, which is accepted for SCIM alone. */
+  organizationId?: string | null
 }
 
 type Target = Pick<Ctx, 'tenant' | 'requestId' | 'ip' | 'userAgent' | 'workload'>
@@ -87,13 +91,14 @@ export async function authenticateToken(
   target: Target,
   authorization: string | null,
   keyProof: KeyProof = { provenJkt: null },
+  isProvisioning = false,
 ): Promise<AuthenticatedToken> {
   if (authorization === null) throw new Unauthenticated(undefined, `Bearer, ${DPOP_CHALLENGE}`)
   const presented = parseAuthorization(authorization)
   try {
     if (!presented) throw createInvalidTokenError()
     return await (hasKeyPrefix(presented.token)
-      ? authenticateKey(target, presented)
+      ? authenticateKey(target, presented, isProvisioning)
       : authenticate(target, presented, keyProof))
   } catch (error) {
     if (!(error instanceof OAuthError)) throw error
@@ -130,15 +135,17 @@ async function authenticate(
   }
 }
 
-/** A key acts in its own tenant only, at the management API unless it is for others. It is not bound to a key of DPoP. */
+/** A key acts in its own tenant only, at the management API unless it is for others or of an organization. It is not bound to a key of DPoP. */
 async function authenticateKey(
   target: Target,
   { token, scheme }: PresentedAccessToken,
+  isProvisioning: boolean,
 ): Promise<AuthenticatedToken> {
   const { tenant } = target
   const key = scheme === 'Bearer' ? await findApiKey(target, token) : null
-  if (!key || key.resources.length > 0 || key.organizationId !== null) throw createInvalidTokenError()
-  const { id: apiKeyId, userId, expiresAt } = key
+  if (!key || key.resources.length > 0) throw createInvalidTokenError()
+  const { id: apiKeyId, userId, organizationId, expiresAt } = key
+  if (organizationId !== null && (!isProvisioning || userId !== null)) throw createInvalidTokenError()
   const actor: Actor =
     userId === null
       ? { kind: 'key', tenant, apiKeyId }
@@ -147,7 +154,30 @@ async function authenticateKey(
     ctx: createCtx({ ...target, actor, scopes: listKeyScopes(tenant, key) }),
     token: { expiresAt, keyHash: sha256Hex(token) },
     binding: UNBOUND,
+    organizationId,
   }
+}
+
+/** Whom a SCIM client provisions: the users of the tenant, or the members of an organization. */
+export type Provisioner = { ctx: Ctx; organizationId: string | null }
+
+/** What SCIM permits beyond the scopes of the caller: services check it where they give or take more than they declare. */
+const TENANT_PROVISIONING: readonly Scope[] = ['users:read', 'users:write', 'roles:read', 'roles:write']
+const ORGANIZATION_PROVISIONING: readonly Scope[] = ['users:read', 'users:write']
+
+/**
+ * Authenticates a call of SCIM as authenticateToken does, also by the key of an organization, which reaches this organization
+ * alone. Throws Unauthenticated, RateLimited, and Forbidden without the scope.
+ */
+export async function authenticateProvisioner(
+  target: Target,
+  authorization: string | null,
+  keyProof: KeyProof,
+): Promise<Provisioner> {
+  const { ctx, organizationId = null } = await authenticateToken(target, authorization, keyProof, true)
+  requireScope(ctx, SCIM_SCOPE)
+  const scopes = organizationId === null ? [...ctx.scopes, ...TENANT_PROVISIONING] : ORGANIZATION_PROVISIONING
+  return { ctx: createCtx({ ...target, actor: ctx.actor, scopes: new Set(scopes) }), organizationId }
 }
 
 async function resolveActor(

@@ -14,7 +14,8 @@ const MAX_OVERLAP_SECONDS = 2_592_000
 
 const OWNER = defineEnum('ApiKeyOwner', 'Whose API key it is.', {
   tenant: 'The key of the tenant: it permits its scopes.',
-  organization: 'The key of an organization: it permits nothing at the management API.',
+  organization:
+    'The key of an organization: it permits nothing at the management API, and with scim:write SCIM for this organization.',
   user: 'The key of a user: it permits those of its scopes that the roles of the user permit.',
 })
 
@@ -62,7 +63,7 @@ export const ApiKeyCreate = ViewerApiKeyCreate.extend({
     .meta({ description: 'Id of the user whose key it is; by default it is a key of the tenant.' }),
   organizationId: organizationId.nullish().meta({
     description:
-      'Id of the organization whose key it is, or, with userId, of which the user is a member. Such a key is for `resources` alone.',
+      'Id of the organization whose key it is, or, with userId, of which the user is a member. Such a key is for `resources` alone, or, without a user, for SCIM by the scope `scim:write`.',
   }),
 }).meta({ id: 'ApiKeyCreate', ...META })
 

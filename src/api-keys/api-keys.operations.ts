@@ -80,7 +80,7 @@ export const REVOKED_KEY_OUTPUT = {
 export const apiKeyOperations: readonly RestRoute[] = [
   ...defineMutation({
     name: 'createApiKey',
-    inOrganization: ['name', 'resources', 'allowedNetworks', 'expiresInSeconds'],
+    inOrganization: ['name', 'scopes', 'resources', 'allowedNetworks', 'expiresInSeconds'],
     summary:
       'Creates an API key of the tenant or of a user. The response has the key, which is shown only once. Callers can only give scopes that they have; for a user they need users:write and all scopes of the roles of the user.',
     scope: 'api_keys:write',
@@ -119,7 +119,7 @@ export const apiKeyOperations: readonly RestRoute[] = [
   }),
   ...defineMutation({
     name: 'updateApiKey',
-    inOrganization: ['name', 'allowedNetworks'],
+    inOrganization: ['name', 'scopes', 'allowedNetworks'],
     summary:
       'Changes an API key. Callers can only change keys with scopes that they have and of users whom they may change, and give such scopes.',
     scope: 'api_keys:write',

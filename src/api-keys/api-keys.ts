@@ -2,11 +2,9 @@ import { isDeepStrictEqual } from 'node:util'
 import { getKeyOwner } from '../access/api-keys/find-api-key.ts'
 import { createKeyText, getKeyStart } from '../access/api-keys/key-text.ts'
 import { listDeclaredResources } from '../access/declared-resources.ts'
-import { requireNoEscalation } from '../access/require-scope.ts'
 import type { Ctx } from '../context/context.ts'
 import { newId, readIdPrefix, sha256 } from '../core/crypto.ts'
 import { InvalidInput, NotFound } from '../core/errors.ts'
-import { isScope } from '../core/scopes.ts'
 import { addSeconds } from '../core/time.ts'
 import type { Db, Tx } from '../database/handle.ts'
 import { listInOrder } from '../database/page-query.ts'
@@ -24,6 +22,7 @@ import {
   findScopeIssues,
   issue,
   lockOwner,
+  requireKeyScopes,
   requireRoom,
   requireUserControl,
 } from './key-rules.ts'
@@ -72,7 +71,7 @@ export async function createApiKey(
     expiresInSeconds,
   } = parseInput(ApiKeyCreate, input)
   const owner = { userId: ofUser ?? null, organizationId: ofOrganization ?? null }
-  requireNoEscalation(ctx, scopes.filter(isScope))
+  requireKeyScopes(ctx, scopes, owner.organizationId)
   const declared = await listDeclaredResources(ctx.tenant)
   const unknown = resources.flatMap((resource, index) =>
     declared.includes(resource) ? [] : [issue(`resources.${index}`, 'is not an API of the tenant')],
@@ -195,7 +194,7 @@ const changeKey = <Result>(
     const current = await lockKey(tx, id)
     if (!current || (ownerId !== undefined && current.userId !== ownerId)) throw new NotFound('API key')
     if (ownerId === undefined) {
-      requireNoEscalation(ctx, current.scopes.filter(isScope))
+      requireKeyScopes(ctx, current.scopes, current.organizationId)
       const { userId, roles } = current
       if (userId !== null && roles) await requireUserControl(tx, ctx, { id: userId, roles })
     }
@@ -206,10 +205,11 @@ const changeKey = <Result>(
 export async function updateApiKey(ctx: Ctx, id: string, input: unknown): Promise<ApiKey> {
   const given = parseInput(ApiKeyPatch, input)
   const { name, scopes, allowedNetworks } = given
-  requireNoEscalation(ctx, (scopes ?? []).filter(isScope))
   return changeKey(ctx, id, undefined, async (tx, current, where) => {
     const { userId, organizationId, resources, roles } = current
-    const issues = scopes ? findScopeIssues(ctx.tenant, { scopes, resources, organizationId }, roles) : []
+    requireKeyScopes(ctx, scopes ?? [], organizationId)
+    const key = { scopes: scopes ?? [], resources, userId, organizationId }
+    const issues = scopes ? findScopeIssues(ctx.tenant, key, roles) : []
     if (issues.length > 0) throw new InvalidInput(issues)
     const row = await tx.prisma.apiKey.update({
       where: { tenantId_id: where },

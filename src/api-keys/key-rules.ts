@@ -1,10 +1,11 @@
 import { requireAccountControl } from '../access/account-control.ts'
 import { getKeyOwner } from '../access/api-keys/find-api-key.ts'
-import { requireScope } from '../access/require-scope.ts'
+import { requireNoEscalation, requireScope } from '../access/require-scope.ts'
 import { findTenant } from '../access/tenant-cache.ts'
+import { isAdministered } from '../context/administered-organization.ts'
 import type { Ctx } from '../context/context.ts'
 import { Conflict, type FieldIssue, InvalidInput, NotFound, UserLocked } from '../core/errors.ts'
-import { getRoleScopes, listManagementScopes } from '../core/scopes.ts'
+import { getRoleScopes, isScope, listManagementScopes, SCIM_SCOPE } from '../core/scopes.ts'
 import { addSeconds } from '../core/time.ts'
 import type { Tx } from '../database/handle.ts'
 import { declareTenantLock } from '../database/row-locks.sql.ts'
@@ -27,7 +28,7 @@ const listOwnerScopes = (tenant: string, roles: readonly string[] | null): Reado
 /** Why a key cannot have the scopes: beyond those of its owner, for an organization, or together with other APIs. */
 export function findScopeIssues(
   tenant: string,
-  { scopes, resources, organizationId }: ScopedKey,
+  { scopes, resources, userId, organizationId }: ScopedKey,
   roles: readonly string[] | null,
 ): FieldIssue[] {
   // One API could use the key at another one.
@@ -35,8 +36,15 @@ export function findScopeIssues(
     return [
       issue('scopes', 'must be empty of a key with resources: a key is for the management API or for others'),
     ]
-  if (organizationId !== null && scopes.length > 0)
-    return [issue('scopes', 'must be empty of a key for an organization: they are about the whole tenant')]
+  if (organizationId !== null && (userId !== null || scopes.some((scope) => scope !== SCIM_SCOPE)))
+    return scopes.length === 0
+      ? []
+      : [
+          issue(
+            'scopes',
+            `must be empty, or ${SCIM_SCOPE} of a key of an organization: others are about the whole tenant`,
+          ),
+        ]
   const permitted = listOwnerScopes(tenant, roles)
   return scopes.flatMap((scope, index) =>
     permitted.has(scope)
@@ -50,7 +58,26 @@ export function findScopeIssues(
   )
 }
 
-type ScopedKey = { scopes: readonly string[]; resources: readonly string[]; organizationId: string | null }
+type ScopedKey = {
+  scopes: readonly string[]
+  resources: readonly string[]
+  userId: string | null
+  organizationId: string | null
+}
+
+/**
+ * Requires the scopes that a key gets or has. An administrator of the organization may give its keys SCIM, which is about
+ * this organization alone. Throws Forbidden.
+ */
+export const requireKeyScopes = (
+  ctx: Ctx,
+  scopes: readonly string[],
+  organizationId: string | null | undefined,
+): void =>
+  requireNoEscalation(
+    ctx,
+    scopes.filter(isScope).filter((scope) => scope !== SCIM_SCOPE || !isAdministered(ctx, organizationId)),
+  )
 
 /** When a key expires. Throws InvalidInput for a lifetime beyond that of the tenant. */
 export async function computeExpiry(

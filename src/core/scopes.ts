@@ -19,6 +19,7 @@ export const SCOPES = {
   'roles:write': 'change APIs, roles and groups, and who has them',
   'api_keys:read': 'read API keys',
   'api_keys:write': 'create, change and revoke API keys',
+  'scim:write': 'provision users and groups by SCIM',
   'webhooks:read': 'read webhooks',
   'webhooks:write': 'create, change and delete webhooks',
   'tenant:read': 'read the tenant and its settings',
@@ -29,6 +30,9 @@ export const SCOPES = {
 } as const
 
 export type Scope = keyof typeof SCOPES
+
+/** The scope of SCIM. It is the only one that a key of an organization may have. */
+export const SCIM_SCOPE: Scope = 'scim:write'
 
 export const SCOPE_NAMES = Object.keys(SCOPES) as Scope[]
 

@@ -22,6 +22,9 @@ const FIELD_BY_CONSTRAINT: Record<string, string> = {
   Membership_user_key: 'userId',
   OrganizationDomain_domain_key: 'domain',
   OrganizationDomain_proven_key: 'domain',
+  ScimUser_pkey: 'userName',
+  ScimUser_userName_key: 'userName',
+  ScimUser_externalId_key: 'externalId',
 }
 
 type DriverCause = { constraint?: { index?: string }; originalCode?: string; kind?: string }

@@ -47,14 +47,22 @@ async function readText(event: H3Event, limitBytes: number): Promise<string> {
   return bytes.toString('utf8')
 }
 
-function requireJsonType(event: H3Event): void {
-  if (readMediaType(event) !== 'application/json') throw new UnsupportedMediaType('application/json')
+function requireJsonType(event: H3Event, other?: string): void {
+  const type = readMediaType(event)
+  if (type !== 'application/json' && type !== other)
+    throw new UnsupportedMediaType(other ?? 'application/json')
 }
 
-/** Reads a JSON body of at most 100 KB. Throws UnsupportedMediaType, PayloadTooLarge or InvalidInput. */
-export async function readJson(event: H3Event): Promise<unknown> {
-  requireJsonType(event)
-  return parseJson(await readText(event, JSON_LIMIT_BYTES))
+/**
+ * Reads a JSON body of at most 100 KB, or of another limit, which may have another media type too. Throws
+ * UnsupportedMediaType, PayloadTooLarge or InvalidInput.
+ */
+export async function readJson(
+  event: H3Event,
+  { limitBytes = JSON_LIMIT_BYTES, type }: { limitBytes?: number; type?: string } = {},
+): Promise<unknown> {
+  requireJsonType(event, type)
+  return parseJson(await readText(event, limitBytes))
 }
 
 /**

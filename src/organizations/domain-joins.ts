@@ -11,6 +11,16 @@ import { findOrganizationToJoin } from './organization-domains.sql.ts'
 export const hasJoinDomains = async ({ tenant }: Ctx): Promise<boolean> =>
   (await findTenant(tenant))?.hasJoinDomains ?? false
 
+/** Whether a SCIM client has ended the membership of a user: a sign-in does not restore it. */
+export const isEndedByScim = async (
+  tx: Tx,
+  { organizationId, userId }: { organizationId: string; userId: string },
+): Promise<boolean> => {
+  const user = { memberships: { none: { organizationId } } }
+  const where = { tenantId: tx.tenant, ownerId: organizationId, userId, user }
+  return (await tx.prisma.scimUser.count({ where })) > 0
+}
+
 /**
  * Makes a user who has just proven an e-mail address a member of the organization that has proven its domain and enrolls
  * automatically, with the event: one statement for a member. `emailKey` is the key of the address.

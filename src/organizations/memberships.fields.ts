@@ -13,6 +13,7 @@ const JOINED_VIA = defineEnum<JoinWay>('MembershipOrigin', 'How a user became a 
   domain: 'The user proved an e-mail address of a verified domain.',
   provider: 'The user signed in at an identity provider.',
   import: 'The membership was imported.',
+  scim: 'A SCIM client of the organization added the user.',
 })
 
 const isAdministrator = boolean.optional().meta({ example: false })

@@ -24,9 +24,11 @@ const FIND_ORGANIZATION_TO_JOIN = statement({
     AND NOT EXISTS (
       SELECT FROM "Membership" m
       WHERE m."tenantId" = :tenant AND m."organizationId" = d."organizationId" AND m."userId" = :userId
+    ) AND NOT EXISTS (
+      SELECT FROM "ScimUser" s WHERE s."tenantId" = :tenant AND s."ownerId" = d."organizationId" AND s."userId" = :userId
     ) FOR KEY SHARE OF o`
 
-/** The organization that a user with an address of the domain becomes a member of; null without one, and for a member. */
+/** The organization that a user with an address of the domain becomes a member of; null without one, for a member, and for a user whose membership a SCIM client has ended. */
 export const findOrganizationToJoin = async (
   db: Db,
   values: { domain: string; userId: string },

@@ -96,6 +96,7 @@ const FLOORS = [
     'permissions*',
     'webhooks*',
     'organization-setup*',
+    'scim*',
   ],
   [
     'registration*',
@@ -109,7 +110,7 @@ const FLOORS = [
   ],
   ['users*', 'clients*', 'tenants*'],
   ['keys*'],
-  ['oidc', 'account', 'invitations', 'bulk', 'organization-setup'],
+  ['oidc', 'account', 'invitations', 'bulk', 'organization-setup', 'scim'],
   ['registration', 'consents', 'passcodes'],
   ['sessions', 'credentials', 'idps', 'sign-up', 'api-keys'],
   ['users', 'clients', 'tenants', 'lookup', 'organizations', 'webhooks'],

@@ -17,6 +17,7 @@ const OTHER_TABLES: Record<string, string> = {
     'lets a person become a user, or a user have roles, once; it signs no existing user in, and a locked user cannot accept it',
   ProviderSession:
     'says where a session came from, and keeps the ID token for the logout there; ends with the session',
+  ScimUser: 'is what a SCIM client knows of a user; its externalId signs nobody in',
   Interaction: 'is a sign-in that has not succeeded yet; a session that it refers to is checked at each step',
 }
 

@@ -38,6 +38,7 @@ async function fillTenantTables(tenantId: string): Promise<void> {
   ]
   const hash = Buffer.from('hash')
   await db.user.create({ data: { tenantId, id: userId } })
+  await db.scimUser.create({ data: { tenantId, ownerId: '', userId, userName: 'u', userNameKey: 'u' } })
   await db.session.create({
     data: { tenantId, id: sessionId, userId, clientId, kind: 'browser', tokenHash: hash, expiresAt },
   })

@@ -515,6 +515,7 @@ export const DE: Words = {
   'by an invitation': 'durch eine Einladung',
   'by the domain of the address': 'durch die Domain der Adresse',
   imported: 'importiert',
+  'by SCIM': 'durch SCIM',
   'Members ({count})': 'Mitglieder ({count})',
   'Nobody is a member yet.': 'Noch ist niemand Mitglied.',
   'Remove {member} from {name}?': '{member} aus {name} entfernen?',

@@ -25,6 +25,7 @@ const WAYS: Record<string, string> = {
   DOMAIN: t('by the domain of the address'),
   PROVIDER: t('at an identity provider'),
   IMPORT: t('imported'),
+  SCIM: t('by SCIM'),
 }
 
 /** The members of an organization, oldest membership first. */

@@ -17,7 +17,7 @@ import { storeProviderSession } from '../../../idps/provider/provider-sessions.t
 import { type ProvenSignIn, proveSignIn } from '../../../idps/sign-in-identity.ts'
 import { keepSignInTokens, type ProviderTokens } from '../../../idps/tokens/kept-tokens.ts'
 import { findProviderCause, PROVIDER_CAUSES, type ProviderCause } from '../../../model/provider-causes.ts'
-import { hasJoinDomains, joinByDomain } from '../../../organizations/domain-joins.ts'
+import { hasJoinDomains, isEndedByScim, joinByDomain } from '../../../organizations/domain-joins.ts'
 import { addMember } from '../../../organizations/memberships.ts'
 import { limitUnauthenticated } from '../../../passcodes/network-limits.ts'
 import type { NeedsSecondFactor } from '../../../passcodes/passcodes.ts'
@@ -166,6 +166,7 @@ async function joinByProvider(
   userId: string,
   roles: ClaimedRoles | null,
 ): Promise<void> {
+  if (await isEndedByScim(tx, { organizationId, userId })) return
   await addMember(tx, ctx, { organizationId, userId, joinedVia: 'provider' })
   const isSynced =
     roles === null ||
