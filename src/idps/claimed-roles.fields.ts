@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import type { FieldIssue } from '../core/errors.ts'
 import { standardField, textField } from '../schema/fields.ts'
-import { requiredText } from '../schema/input-shapes.ts'
+import { requiredText, text } from '../schema/input-shapes.ts'
 import { asId, createIdShape } from '../schema/response-shapes.ts'
 
 /** Entries of a mapping: their roles are no more than a member may hold. */
@@ -38,7 +38,7 @@ const ClaimRoleShape = z
 
 /** The roles of the members of an organization by a claim of its provider. */
 export const CLAIMED_ROLE_FIELDS = {
-  roleClaim: textField(requiredText(200), 'groups'),
+  roleClaim: textField(text(200), 'groups'),
   claimRoles: standardField(
     z.array(claimRole, 'must be an array').max(MAX_ENTRIES, `must have at most ${MAX_ENTRIES} entries`),
     z.array(ClaimRoleShape),

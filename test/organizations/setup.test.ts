@@ -1,12 +1,13 @@
 import { describe, expect } from 'vitest'
 import { addIdpUser } from '../../src/idps/idp-links.ts'
-import { createIdentityProvider } from '../../src/idps/idps.ts'
+import { createIdentityProvider, updateIdentityProvider } from '../../src/idps/idps.ts'
 import { createSetupLink, revokeSetupLink } from '../../src/organization-setup/setup-links.ts'
 import {
   createOrganizationDomain,
   listOrganizationDomains,
 } from '../../src/organizations/organization-domains.ts'
 import { createOrganization } from '../../src/organizations/organizations.ts'
+import { createAppRole } from '../../src/permissions/app-roles.ts'
 import { newTenant } from '../support/actors.ts'
 import { dbFor } from '../support/database.ts'
 import { publishRecord } from '../support/dns-server.ts'
@@ -204,13 +205,20 @@ describe('the link for the set-up of an organization', () => {
     const [, token = ''] = [...browser.cookies].find(([name]) => name.startsWith('vst_os_')) ?? []
     expect((await app.rest(tenant, token, 'GET', '/organizations')).status).toBe(401)
     expect((await browser.fetch(`/${tenant}/api/v1/organizations`)).status).toBe(401)
+    // A provider with a mapping gives roles, which a set-up link may not.
+    const change = { issuer: 'https://evil.test', clientId: 'x' }
+    const role = await createAppRole(ctx, { name: 'clerk', assignableTo: ['member'] })
+    const claimRoles = [{ value: 'clerks', appRoleId: role.id }]
+    await updateIdentityProvider(ctx, own?.id ?? '', { roleClaim: 'groups', claimRoles })
+    expect((await submit(page, { step: 'save-provider', ...change })).response.status).toBe(403)
+    await updateIdentityProvider(ctx, own?.id ?? '', { claimRoles: [] })
     // Whoever controls the provider controls the accounts that are linked to it.
     await addIdpUser(ctx, person.id, own?.id ?? '', { externalId: 'ada' })
     await dbFor(tenant).user.updateMany({
       where: { tenantId: tenant, id: person.id },
       data: { roles: ['admin'] },
     })
-    const taken = await submit(page, { step: 'save-provider', issuer: 'https://evil.test', clientId: 'x' })
+    const taken = await submit(page, { step: 'save-provider', ...change })
     expect(taken.response.status).toBe(403)
   })
 })
