@@ -12,6 +12,7 @@ import {
   type WebhookAnswer,
   type WebhookMessage,
 } from './deliveries.sql.ts'
+import { announceDisabled } from './disabled-notice.ts'
 import { signMessage, unsealWebhookHeaders } from './webhook-secrets.ts'
 
 /** A receiver gets messages about many subjects at a time; one that hangs is tried with one message only. */
@@ -70,12 +71,17 @@ export const startWebhookDeliveries = (): (() => Promise<void>) =>
     limits: LIMITS,
     store: {
       ...WEBHOOK_CLAIM,
-      finish: (db, { tenantId, id }, end) => {
-        if (end === null) return Promise.resolve()
+      finish: async (db, { tenantId, id }, end) => {
+        if (end === null) return
         const { result, answer } = end
-        const type = result === 'delivered' ? 'webhook.recovered' : 'webhook.disabled'
-        const events = [createEventRow(createPlatformCtx(tenantId), createEvent(type, null))]
-        return (result === 'delivered' ? acceptMessage : giveUpMessage)(db, { id, events, ...answer })
+        const ctx = createPlatformCtx(tenantId)
+        const createEvents = (type: 'webhook.recovered' | 'webhook.disabled') => [
+          createEventRow(ctx, createEvent(type, null)),
+        ]
+        if (result === 'delivered')
+          return acceptMessage(db, { id, events: createEvents('webhook.recovered'), ...answer })
+        const disabled = await giveUpMessage(db, { id, events: createEvents('webhook.disabled'), ...answer })
+        if (disabled) announceDisabled(ctx, disabled)
       },
       postpone: (db, { tenantId, id, attempts }, { answer, pauseSeconds, isAborted }) => {
         const { status, fault } = answer

@@ -80,7 +80,7 @@ export const acceptMessage = (
 
 const GIVE_UP_MESSAGE = statement({
   takes: { id: 'text', ...ANSWER, events: 'jsonb' },
-  returns: { disabled: 'int' },
+  returns: { id: 'text', url: 'text', organizationId: 'text?' },
   hasInserted: (rows) => rows.length > 0,
 })`
   WITH failed AS (
@@ -89,15 +89,16 @@ const GIVE_UP_MESSAGE = statement({
   ), disabled AS (
     UPDATE "Webhook" w SET "enabled" = false, "updatedAt" = now() FROM failed f
     WHERE w."tenantId" = :tenant AND w."id" = f."webhookId" AND w."enabled" AND w."failingSince" < now() - ${LIFETIME} + interval '2 hours'
-    RETURNING w."id", w."organizationId"
+    RETURNING w."id", w."url", w."organizationId"
   ), event_log AS (${insertWebhookEvents('disabled')})
-  SELECT 1 AS "disabled" FROM disabled`
+  SELECT "id", "url", "organizationId" FROM disabled`
 
-/** Ends a message that expires. A webhook that has failed all this time is disabled, with an event. */
-export const giveUpMessage = (
-  db: Db,
-  values: { id: string; events: object[] } & WebhookAnswer,
-): Promise<void> => db.run(GIVE_UP_MESSAGE, values)
+/**
+ * Ends a message that expires. A webhook that has failed all this time is disabled, with an event, and returned; null
+ * otherwise.
+ */
+export const giveUpMessage = (db: Db, values: { id: string; events: object[] } & WebhookAnswer) =>
+  db.one(GIVE_UP_MESSAGE, values)
 
 const POSTPONE_MESSAGE = statement({
   takes: {

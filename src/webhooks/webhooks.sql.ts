@@ -98,3 +98,29 @@ export const advanceWebhook = async (
   db: Db,
   move: { id: string; from: string; to: string; messages: NewMessage[] },
 ): Promise<boolean> => (await db.one(ADVANCE_WEBHOOK, move)) !== null
+
+/** People who get the mail about a webhook, at most. */
+const MAX_MENDERS = 20
+const MENDER = `u."emailKey" IS NOT NULL AND u."emailVerified" AND NOT u."locked"`
+
+const SELECT_MENDERS = statement({
+  takes: { organizationId: 'text?', roles: 'text[]' },
+  returns: { email: 'text', locale: 'text?' },
+})`
+  WITH administrators AS (
+    SELECT u."id", u."emailKey", u."locale" FROM "Membership" m JOIN "User" u ON u."tenantId" = m."tenantId" AND u."id" = m."userId"
+    WHERE m."tenantId" = :tenant AND m."organizationId" = :organizationId AND m."isAdministrator" AND ${MENDER}
+  ), users AS (
+    SELECT u."id", u."emailKey", u."locale" FROM "User" u
+    WHERE u."tenantId" = :tenant AND u."roles" <> '{}' AND u."roles" && :roles AND ${MENDER}
+      AND NOT EXISTS (SELECT FROM administrators)
+  )
+  SELECT "emailKey" AS "email", "locale" FROM (SELECT * FROM administrators UNION ALL SELECT * FROM users) menders
+  ORDER BY "id" LIMIT ${MAX_MENDERS}`
+
+/**
+ * The verified addresses of up to 20 administrators of an organization, or where it has none, and without an organization, of
+ * users with one of the roles.
+ */
+export const selectMenders = (db: Db, values: { organizationId: string | null; roles: string[] }) =>
+  db.many(SELECT_MENDERS, values)

@@ -1,8 +1,10 @@
 import { Webhook as Verifier } from 'standardwebhooks'
 import { describe, expect } from 'vitest'
-import type { Ctx } from '../../src/context/context.ts'
-import type { Scope } from '../../src/core/scopes.ts'
+import { type Ctx, createPlatformCtx } from '../../src/context/context.ts'
+import type { Role, Scope } from '../../src/core/scopes.ts'
+import { createMembership } from '../../src/organizations/memberships.ts'
 import { createOrganization, updateOrganization } from '../../src/organizations/organizations.ts'
+import { setUserRoles } from '../../src/users/roles.ts'
 import { createUser, lockUser, unlockUser, updateUser } from '../../src/users/users.ts'
 import { startWebhookDeliveries } from '../../src/webhooks/deliver.ts'
 import {
@@ -19,6 +21,7 @@ import {
   updateWebhook,
 } from '../../src/webhooks/webhooks.ts'
 import { ctxFor, newTenant } from '../support/actors.ts'
+import { inbox } from '../support/calls.ts'
 import { sql } from '../support/database.ts'
 import { captureTexts, isReadOfTail } from '../support/statements.ts'
 import { awaitVisible } from '../support/subscriptions.ts'
@@ -298,6 +301,63 @@ describe('a webhook', () => {
     const before = idsAt('/late').length
     await redeliverWebhookDelivery(ctx, nodes[0]?.id as string)
     await expect.poll(() => idsAt('/late').slice(before)).toEqual([lost])
+  })
+
+  test('that is disabled is announced by one mail to those who can mend it', async ({ ctx, receiver }) => {
+    const { id: organizationId } = await createOrganization(ctx, { slug: 'acme', name: 'Acme' })
+    const addressOf = (name: string) => `${name}@${ctx.tenant}.example`
+    const add = async (
+      name: string,
+      { roles = ['admin'], ...fields }: { roles?: Role[]; locale?: string; emailVerified?: boolean },
+    ) => {
+      const { id } = await createUser(ctx, { email: addressOf(name), emailVerified: true, ...fields })
+      await setUserRoles(createPlatformCtx(ctx.tenant), id, { roles })
+      return id
+    }
+    await add('admin', { locale: 'de' })
+    await add('auditor', { roles: ['auditor'] })
+    await add('unverified', { emailVerified: false })
+    await lockUser(createPlatformCtx(ctx.tenant), await add('locked', {}))
+    const userId = await add('customer', { roles: [] })
+    await createMembership(ctx, organizationId, { userId, isAdministrator: true })
+    const fail = async (organization?: string) => {
+      const { webhook } = await createWebhook(ctx, {
+        url: receiver.urlOf('/gone'),
+        types: ['user.deleted'],
+        organizationId: organization,
+      })
+      await testWebhook(ctx, webhook.id, {})
+      return webhook
+    }
+    receiver.answers.set('/gone', (response) => response.writeHead(410).end())
+    const failed = [await fail(), await fail(organizationId)]
+    await expect.poll(() => receiver.at('/gone').length).toBe(2)
+    await sql(`UPDATE "Webhook" SET "failingSince" = now() - interval '3 days' WHERE "tenantId" = $1`, [
+      ctx.tenant,
+    ])
+    await sql(`UPDATE "WebhookDelivery" SET "nextAt" = now(), "expiresAt" = now() WHERE "tenantId" = $1`, [
+      ctx.tenant,
+    ])
+    for (const { id } of failed)
+      await expect.poll(async () => (await getWebhook(ctx, id)).enabled).toBe(false)
+    const listSubjects = async () =>
+      Promise.all(
+        ['admin', 'auditor', 'unverified', 'locked', 'customer'].map(async (name) =>
+          (await inbox.list(addressOf(name))).map(({ subject }) => subject),
+        ),
+      )
+    await expect
+      .poll(listSubjects)
+      .toEqual([
+        [`Ein Webhook von ${ctx.tenant} wurde abgeschaltet`],
+        [],
+        [],
+        [],
+        [`A webhook of ${ctx.tenant} was disabled`],
+      ])
+    const [mail] = await inbox.list(addressOf('admin'))
+    expect(mail?.body).toContain(`Der Empfänger ${new URL(receiver.urlOf('/')).host} hat`)
+    expect(mail?.body).toContain(`/${ctx.tenant}/console/webhooks/${failed[0]?.id}`)
   })
 
   test('continues from an earlier position, and names a gap that retention has left', async ({

@@ -13,6 +13,7 @@ import { buildNewDeviceNotice } from '../../delivery/messages/new-device.ts'
 import { buildPasscodeMail } from '../../delivery/messages/passcode.ts'
 import { buildRecoveryCodeNotice } from '../../delivery/messages/recovery-code-used.ts'
 import { buildRecoveryNotice } from '../../delivery/messages/recovery-link.ts'
+import { buildWebhookNotice } from '../../delivery/messages/webhook-disabled.ts'
 import { buildGuessNotice } from '../../delivery/messages/wrong-codes.ts'
 
 /** What the mails of a sample contain: the names of a client and of a user, a link and a time. */
@@ -49,6 +50,7 @@ export function buildSampleMails(frame: MessageFrame, sample: MailSample): Recor
     'recovery-code-used': buildRecoveryCodeNotice(frame, { remaining: 9, source }),
     'new-device': buildNewDeviceNotice(frame, { source, uri }),
     'recovery-link': buildRecoveryNotice(frame, { uri, usableAt: time }).mail,
+    'webhook-disabled': buildWebhookNotice(frame, { host: signIn.host, uri }),
     enrollment: buildEnrollmentMail({ ...frame, uri, lifetimeHours: 24 }),
     invitation: buildInvitationMail({ ...frame, uri, inviterName: userName, clientName, expiresAt: time }),
   }

@@ -1,0 +1,39 @@
+import { loadMessageFrame, WARNING } from '../access/message-tenant.ts'
+import type { Ctx } from '../context/context.ts'
+import { env } from '../core/env.ts'
+import { issuerOf } from '../core/issuer.ts'
+import { getRoleScopes, listRoles } from '../core/scopes.ts'
+import { deliverInBackground } from '../delivery/background.ts'
+import { deliverMail } from '../delivery/mail.ts'
+import { buildWebhookNotice } from '../delivery/messages/webhook-disabled.ts'
+import { selectMenders } from './webhooks.sql.ts'
+
+/** Whose scopes permit to enable a webhook. */
+const listMendingRoles = (tenant: string): string[] =>
+  listRoles(tenant).filter((role) => {
+    const scopes = getRoleScopes([role])
+    return scopes.has('webhooks:write') && scopes.has('events:read')
+  })
+
+/**
+ * Sends a mail in the background to those who can mend a webhook that was disabled: the administrators of its
+ * organization, or without any, users with a role that permits it. Call it once after the change was committed.
+ */
+export function announceDisabled(
+  ctx: Ctx,
+  webhook: { id: string; url: string; organizationId: string | null },
+): void {
+  if (env.isProduction && !env.smtpUrl) return
+  deliverInBackground(async () => {
+    const { id, url, organizationId } = webhook
+    const menders = await selectMenders(ctx.db, { organizationId, roles: listMendingRoles(ctx.tenant) })
+    for (const { email, locale } of menders) {
+      const notice = buildWebhookNotice(await loadMessageFrame(ctx, locale, WARNING), {
+        host: new URL(url).host,
+        uri: `${issuerOf(ctx.tenant)}/console/webhooks/${id}`,
+      })
+      // An outage of the mail server holds all of them; deliverMail has logged it.
+      await deliverMail({ to: email, ...notice })
+    }
+  })
+}
