@@ -35,6 +35,10 @@ export const RATE_LIMITS = {
   useSetupLink: { points: 300, seconds: 3600 },
   /** Look-ups of the TXT records of an organization's domains that callers ask for. A slow DNS server takes ten seconds. */
   lookUpDomain: { points: 120, seconds: 3600 },
+  /** Messages of a webhook that callers send for a test or again, one at a time. */
+  sendMessage: { points: 600, seconds: 3600 },
+  /** Ranges of events or failed messages that callers let a webhook send again. */
+  repeatMessages: { points: 12, seconds: 3600 },
   /** Sign-ins at identity providers that are verified: each sends a request to the provider. */
   linkIdentity: { points: 100, seconds: 3600 },
   /** Failed client authentications. */

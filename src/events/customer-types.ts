@@ -173,6 +173,11 @@ export const WEBHOOK_EVENTS = {
     'organizationId?',
     'webhookDeliveryId',
   ]),
+  'webhook.failed_redelivered': event(
+    'Messages that were given up were sent again, so many of a webhook.',
+    webhook,
+    z.strictObject({ messages: z.int() }),
+  ),
   'webhook.failing': event(
     'The receiver of a webhook does not answer, or with a server error; `fault` is the error of an attempt without an HTTP status.',
     webhook,

@@ -19,6 +19,9 @@ const OWNED: Partial<Record<Target, FindOwned>> = {
   groupId: ({ prisma }, where) => prisma.group.findUnique({ where, select }),
   organizationDomainId: ({ prisma }, where) => prisma.organizationDomain.findUnique({ where, select }),
   idpId: ({ prisma }, where) => prisma.identityProvider.findUnique({ where, select }),
+  webhookId: ({ prisma }, where) => prisma.webhook.findUnique({ where, select }),
+  webhookDeliveryId: async ({ prisma }, where) =>
+    (await prisma.webhookDelivery.findUnique({ where, select: { webhook: { select } } }))?.webhook ?? null,
   apiKeyId: ({ prisma }, where) => prisma.apiKey.findUnique({ where, select }),
 }
 

@@ -3,7 +3,7 @@ import { statement } from '../database/statement.ts'
 import { declareClaim } from '../delivery/outbox/outbox.sql.ts'
 import { buildInsertEventsSql, VISIBLE_CONDITION } from '../events/log.sql.ts'
 import type { Position } from '../model/event-position.ts'
-import { LIFETIME } from './webhooks.sql.ts'
+import { LIFETIME, MAX_WAITING } from './webhooks.sql.ts'
 
 /** A message `e` of the webhook of `d` that waits longer. */
 const EARLIER = `SELECT FROM "WebhookDelivery" e
@@ -135,6 +135,32 @@ export const postponeMessage = (
     events: object[]
   } & WebhookAnswer,
 ): Promise<void> => db.run(POSTPONE_MESSAGE, values)
+
+const RENEW_FAILED = statement({
+  takes: { webhookId: 'text', since: 'timestamptz?', before: 'timestamptz?' },
+  returns: { redelivered: 'int', isComplete: 'boolean' },
+})`
+  WITH waiting AS (
+    SELECT FROM "WebhookDelivery" WHERE "tenantId" = :tenant AND "webhookId" = :webhookId AND "finishedAt" IS NULL LIMIT ${MAX_WAITING.webhook}
+  ), failed AS (
+    SELECT "id" FROM "WebhookDelivery"
+    WHERE "tenantId" = :tenant AND "webhookId" = :webhookId AND "finishedAt" IS NOT NULL AND NOT "accepted"
+      AND (:since IS NULL OR "createdAt" >= :since) AND (:before IS NULL OR "createdAt" < :before)
+    ORDER BY "id" LIMIT ${MAX_WAITING.webhook} + 1
+  ), picked AS (
+    SELECT "id" FROM failed ORDER BY "id" LIMIT ${MAX_WAITING.webhook} - (SELECT count(*) FROM waiting)
+  ), renewed AS (
+    UPDATE "WebhookDelivery" d
+    SET "finishedAt" = NULL, "accepted" = false, "attempts" = 0, "nextAt" = now(), "expiresAt" = now() + ${LIFETIME}
+    FROM picked p WHERE d."tenantId" = :tenant AND d."id" = p."id" RETURNING d."id"
+  )
+  SELECT (SELECT count(*)::int FROM renewed) AS "redelivered", (SELECT count(*) FROM failed) = (SELECT count(*) FROM renewed) AS "isComplete"`
+
+/** Makes messages that were given up due again, as many as may wait with the others. */
+export const renewFailedMessages = async (
+  db: Db,
+  values: { webhookId: string; since: Date | null; before: Date | null },
+) => (await db.one(RENEW_FAILED, values)) ?? { redelivered: 0, isComplete: true }
 
 const SELECT_CHANGES = statement({
   takes: { era: 'int', xid: 'bigint', number: 'bigint', limit: 'int' },

@@ -1,4 +1,3 @@
-import { requireScope } from '../access/require-scope.ts'
 import type { Ctx } from '../context/context.ts'
 import { newId, readIdPrefix } from '../core/crypto.ts'
 import { Conflict, NotFound } from '../core/errors.ts'
@@ -11,7 +10,14 @@ import { recordEvents } from '../events/log.ts'
 import type { WebhookDelivery as Row } from '../generated/prisma/client.ts'
 import { parseInput } from '../schema/input-shapes.ts'
 import type { Page, PageArgs } from '../schema/page.ts'
-import { type WebhookDeliveryStatus, WebhookRedelivery, WebhookTest } from './webhooks.fields.ts'
+import { renewFailedMessages } from './deliveries.sql.ts'
+import { requireEventAccess, takeSending } from './webhook-access.ts'
+import {
+  type WebhookDeliveryStatus,
+  WebhookRangeRedelivery,
+  WebhookRedelivery,
+  WebhookTest,
+} from './webhooks.fields.ts'
 import { getWebhook } from './webhooks.ts'
 
 const LIFETIME_SECONDS = 3 * 86_400
@@ -113,15 +119,17 @@ const writeMessage = (
 
 /**
  * Sends a message of the type `webhook.test`, besides the events. Throws InvalidInput, Forbidden without events:read,
- * NotFound, and Conflict while too many tests wait.
+ * NotFound, Conflict while too many tests wait, and RateLimited.
  */
 export async function testWebhook(ctx: Ctx, webhookId: string, input: unknown): Promise<WebhookDelivery> {
-  requireScope(ctx, 'events:read')
   const { data } = parseInput(WebhookTest, input === undefined ? {} : input)
-  const { organizationId } = await getWebhook(ctx, webhookId)
+  const webhook = await getWebhook(ctx, webhookId)
+  const { organizationId } = webhook
+  requireEventAccess(ctx, organizationId)
   const waiting = { tenantId: ctx.tenant, webhookId, type: TEST_TYPE, finishedAt: null }
   if ((await ctx.db.prisma.webhookDelivery.count({ where: waiting })) >= MAX_WAITING_TESTS)
     throw new Conflict([], `At most ${MAX_WAITING_TESTS} tests of a webhook wait at a time.`)
+  await takeSending(ctx, 'sendMessage', webhook)
   const now = new Date()
   const id = newId('delivery')
   const body = { type: TEST_TYPE, timestamp: now.toISOString(), data: data ?? { hello: 'world' } }
@@ -143,18 +151,21 @@ export async function testWebhook(ctx: Ctx, webhookId: string, input: unknown): 
 }
 
 /**
- * Sends a message again, with the id that it had; one that waits is due at once. Throws InvalidInput, Forbidden without events:read, and
- * NotFound.
+ * Sends a message again, with the id that it had; one that waits is due at once. Throws InvalidInput, Forbidden without events:read,
+ * NotFound and RateLimited.
  */
 export async function redeliverWebhookDelivery(
   ctx: Ctx,
   id: string,
   input: unknown = {},
 ): Promise<WebhookDelivery> {
-  requireScope(ctx, 'events:read')
   parseInput(WebhookRedelivery, input)
-  const { webhookId } = await getWebhookDelivery(ctx, id)
-  const { organizationId } = await getWebhook(ctx, webhookId)
+  const {
+    webhookId,
+    webhook: { organizationId },
+  } = await getWebhookDelivery(ctx, id)
+  requireEventAccess(ctx, organizationId)
+  await takeSending(ctx, 'sendMessage', { id: webhookId, organizationId })
   const about = { webhookId, organizationId, webhookDeliveryId: id }
   return writeMessage(ctx, createEvent('webhook.redelivered', about), ({ prisma }) =>
     prisma.webhookDelivery.update({
@@ -163,4 +174,30 @@ export async function redeliverWebhookDelivery(
       ...SHOWN,
     }),
   )
+}
+
+/**
+ * Sends messages of a webhook that were given up again, oldest first, up to 1,000 with those that wait. Throws InvalidInput,
+ * Forbidden without events:read, NotFound and RateLimited.
+ */
+export async function redeliverWebhookDeliveries(
+  ctx: Ctx,
+  webhookId: string,
+  input: unknown = {},
+): Promise<{ redelivered: number; isComplete: boolean }> {
+  const { createdAfter, createdBefore } = parseInput(WebhookRangeRedelivery, input)
+  const webhook = await getWebhook(ctx, webhookId)
+  const { organizationId } = webhook
+  requireEventAccess(ctx, organizationId)
+  await takeSending(ctx, 'repeatMessages', webhook)
+  return ctx.db.transaction(async (tx) => {
+    const range = { since: createdAfter ?? null, before: createdBefore ?? null }
+    const { redelivered, isComplete } = await renewFailedMessages(tx, { webhookId, ...range })
+    const detail = { messages: redelivered }
+    await recordEvents(tx, ctx, [
+      createEvent('webhook.failed_redelivered', { webhookId, organizationId }, detail),
+    ])
+    tx.afterCommit('send messages', () => announceInsertion('WebhookDelivery', ctx.tenant))
+    return { redelivered, isComplete }
+  })
 }

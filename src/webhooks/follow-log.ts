@@ -15,6 +15,7 @@ import {
   advanceWebhook,
   type Follower,
   type NewMessage,
+  passEvents,
   selectFollowers,
   selectWebhookTenants,
 } from './webhooks.sql.ts'
@@ -28,17 +29,19 @@ const SOON_MS = 100
 
 /** Who creates a webhook may read events. */
 const READER = { scopes: new Set<Scope>(['events:read']) }
+/** An administrator of an organization reads its log without addresses of callers. */
+const CUSTOMER = { scopes: new Set<Scope>() }
 
 /** A message about these would cause them again, without end. */
 const ECHOES: readonly string[] = ['webhook.failing', 'webhook.recovered'] satisfies EventType[]
 
 /** The message about an event, as JSON (Standard Webhooks: `type`, `timestamp`, `data`). */
-export function createBody(event: LogEvent, payload: string): string {
+export function createBody(event: LogEvent, { payload, organizationId: ofOrganization }: Follower): string {
   const { id, position, organizationId } = event
   const data =
     payload === 'thin'
       ? { id, position, organizationId, subjectIds: getSubjectIds(event) }
-      : toEventBody(READER, event)
+      : toEventBody(ofOrganization === null ? READER : CUSTOMER, event)
   return JSON.stringify({ type: event.type, timestamp: event.occurredAt.toISOString(), data })
 }
 
@@ -51,22 +54,28 @@ const createGap = (position: string): NewMessage => ({
   body: JSON.stringify({ type: 'event.gap', timestamp: new Date().toISOString(), data: { position } }),
 })
 
-const createMessage = (event: LogEvent, payload: string): NewMessage => ({
+const createMessage = (event: LogEvent, follower: Follower): NewMessage => ({
   id: newId('delivery'),
   messageId: event.id,
   type: event.type,
   subject: getSubjectIds(event)[0] ?? '',
-  body: createBody(event, payload),
+  body: createBody(event, follower),
 })
 
 /** The log of a tenant as one round reads it: webhooks at one position share a read. */
-type Reading = { trimmedTo: Position | null; readAfter: (position: string) => ReturnType<typeof readEvents> }
+type Reading = {
+  trimmedTo: Position | null
+  readAfter: (position: string) => ReturnType<typeof readEvents>
+  /** Webhooks to which none of the events are sent, by the positions: they move together. */
+  passing: Map<string, { ids: string[]; from: string; to: string }>
+}
 
 async function openReading(db: Handle): Promise<Reading> {
   const { trimmedTo } = await readHead(db)
   const reads = new Map<string, ReturnType<typeof readEvents>>()
   return {
     trimmedTo,
+    passing: new Map(),
     readAfter: (position) => {
       const read = reads.get(position) ?? readEvents(db, decodePosition(position), BATCH)
       reads.set(position, read)
@@ -75,30 +84,46 @@ async function openReading(db: Handle): Promise<Reading> {
   }
 }
 
+const isAfter = (position: string, other: string): boolean =>
+  comparePositions(decodePosition(position), decodePosition(other)) > 0
+
 /** Makes the next messages of a webhook. Returns whether it should be called again, at once or after a while. */
 async function advance(
   db: Handle,
   follower: Follower,
-  { trimmedTo, readAfter }: Reading,
+  { trimmedTo, readAfter, passing }: Reading,
 ): Promise<'now' | 'soon' | 'idle'> {
-  const { id, types, organizationId, payload, position, isFailing } = follower
+  const { id, types, organizationId, position, replayUntil, resumePosition, isFailing } = follower
+  const move = { id, from: position, until: replayUntil }
   const room = Math.min(follower.room, BATCH)
   if (room <= 0) return isFailing ? 'idle' : 'soon'
   if (trimmedTo && comparePositions(decodePosition(position), trimmedTo) < 0) {
     const to = encodePosition(trimmedTo)
-    await advanceWebhook(db, { id, from: position, to, messages: [createGap(to)] })
+    await advanceWebhook(db, { ...move, to, isResumed: false, messages: [createGap(to)] })
     return 'now'
   }
   const { events: read, hidden } = await readAfter(position)
-  const events = read.slice(0, room)
-  const last = events.at(-1)
-  if (!last) return hidden ? 'soon' : 'idle'
+  const wanted = replayUntil === null ? read : read.filter((event) => !isAfter(event.position, replayUntil))
+  const events = wanted.slice(0, room)
+  const isResumed =
+    replayUntil !== null &&
+    events.length === wanted.length &&
+    (wanted.length < read.length || (read.length < BATCH && !hidden))
+  const to = isResumed ? resumePosition : events.at(-1)?.position
+  if (!to) return hidden ? 'soon' : 'idle'
   const matches = createEventMatcher({ types: types.length > 0 ? types : null, organizationId })
   const messages = events
     .filter((event) => !ECHOES.includes(event.type) && matches(event))
-    .map((event) => createMessage(event, payload))
-  await advanceWebhook(db, { id, from: position, to: last.position, messages })
-  return events.length === room || read.length === BATCH ? 'now' : hidden ? 'soon' : 'idle'
+    .map((event) => createMessage(event, follower))
+  if (messages.length > 0 || replayUntil !== null)
+    await advanceWebhook(db, { ...move, to, isResumed, messages })
+  else {
+    const key = `${position} ${to}`
+    const pass = passing.get(key) ?? { ids: [], from: position, to }
+    passing.set(key, pass)
+    pass.ids.push(id)
+  }
+  return isResumed || events.length === room || read.length === BATCH ? 'now' : hidden ? 'soon' : 'idle'
 }
 
 /**
@@ -132,6 +157,7 @@ export function startWebhookFollowing(): () => Promise<void> {
       if (next === 'now') due.add(tenant)
       else if (next === 'soon') wakeLater(tenant)
     }
+    for (const pass of reading.passing.values()) await passEvents(db, pass)
   }
 
   const work = async (): Promise<void> => {

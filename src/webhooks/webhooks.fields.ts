@@ -14,7 +14,7 @@ import {
   textField,
 } from '../schema/fields.ts'
 import { toAnswerText } from '../schema/formats.ts'
-import { integer, requiredText, text } from '../schema/input-shapes.ts'
+import { instant, integer, requiredText, text } from '../schema/input-shapes.ts'
 import { defineFilter } from '../schema/lists.ts'
 import {
   asId,
@@ -129,14 +129,20 @@ export const WebhookRotation = z
   )
   .meta({ id: 'WebhookRotation', description: 'How the secret is replaced.' })
 
+const position = requiredText(100)
+  .refine(isPosition, 'is not a position of the event log')
+  .meta({ format: 'event-position', example: 'MS43NDIuMQ' })
+
 /** Input of replayWebhook. */
 export const WebhookReplay = z
   .strictObject(
     {
-      after: requiredText(100).refine(isPosition, 'is not a position of the event log').meta({
-        format: 'event-position',
+      after: position.meta({
         description: 'Position of an event: those after it are sent, again if they were sent before.',
-        example: 'MS43NDIuMQ',
+      }),
+      until: position.nullish().meta({
+        description:
+          'Position of the last event that is sent again; then the webhook continues where it was. Omitted: it sends all events that follow.',
       }),
     },
     'must be an object',
@@ -170,6 +176,36 @@ export const WebhookRedelivery = z
   .strictObject({}, 'must be an object')
   .meta({ id: 'WebhookRedelivery', description: 'It has no members.' })
 
+/** Input of redeliverWebhookDeliveries. */
+export const WebhookRangeRedelivery = z
+  .strictObject(
+    {
+      createdAfter: instant.nullish().meta({
+        description: 'Only messages that were made at or after this instant.',
+        example: '2026-11-27T10:00:00Z',
+      }),
+      createdBefore: instant.nullish().meta({
+        description: 'Only messages that were made before this instant.',
+        example: '2026-11-27T12:00:00Z',
+      }),
+    },
+    'must be an object',
+  )
+  .meta({
+    id: 'WebhookRangeRedelivery',
+    description: 'Which of the messages that were given up are sent again.',
+  })
+
+/** What redeliverWebhookDeliveries returns. */
+export const WebhookRangeRedeliveryShape = z
+  .object({
+    redelivered: z.int().meta({ description: 'Messages that are sent again, 1,000 at most.', example: 12 }),
+    isComplete: z
+      .boolean()
+      .meta({ description: 'False when others are left: call again later.', example: true }),
+  })
+  .meta({ id: 'WebhookRangeRedeliveryResult', description: 'Messages that are sent again.' })
+
 const ANSWER = mapShapes(FIELDS, 'answer')
 const answer = {
   id: createIdShape('webhook').meta({ description: 'Id of the webhook.' }),
@@ -178,6 +214,7 @@ const answer = {
   headerNames: z.array(z.string()).meta({ example: ['Authorization'] }),
   failingSince: instantShape.nullable().meta({ example: null }),
   position: z.string().meta({ example: 'MS43NDIuMQ' }),
+  replayUntil: z.string().nullable().meta({ example: null }),
   previousSecretExpiresAt: instantShape.nullable().meta({ example: null }),
   updatedAt: instantShape,
   createdAt: instantShape,

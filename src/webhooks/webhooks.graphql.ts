@@ -41,7 +41,13 @@ export const WEBHOOK = defineResource<Webhook>({
   member: 'webhook',
   ref: defineObjectType<Webhook>(
     WebhookShape,
-    { ...withScope('webhooks:read', 'A receiver of events, at a URL.'), interfaces: [Node] },
+    {
+      ...orAdministrator(
+        withScope('webhooks:read', 'A receiver of events, at a URL.'),
+        ({ organizationId }: Webhook) => organizationId,
+      ),
+      interfaces: [Node],
+    },
     (t) => ({
       deliveries: t.field({
         ...connectionField(DELIVERY.getConnection() as never),

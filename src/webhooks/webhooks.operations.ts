@@ -1,4 +1,4 @@
-import { Conflict, NotFound } from '../core/errors.ts'
+import { Conflict, NotFound, RateLimited } from '../core/errors.ts'
 import { defineList, defineNestedList } from '../operations/list.ts'
 import { defineMutation } from '../operations/mutation.ts'
 import { defineLookup } from '../operations/query.ts'
@@ -7,6 +7,7 @@ import { idShape } from '../schema/response-shapes.ts'
 import {
   getWebhookDelivery,
   listWebhookDeliveries,
+  redeliverWebhookDeliveries,
   redeliverWebhookDelivery,
   testWebhook,
 } from './deliveries.ts'
@@ -15,6 +16,8 @@ import {
   WEBHOOK_FILTER,
   WebhookCreate,
   WebhookPatch,
+  WebhookRangeRedelivery,
+  WebhookRangeRedeliveryShape,
   WebhookRedelivery,
   WebhookReplay,
   WebhookRotation,
@@ -37,6 +40,7 @@ const NEW_OUTPUT = { webhook: WEBHOOK, secret: NewWebhookShape.shape.secret }
 export const webhookOperations: readonly RestRoute[] = [
   ...defineMutation({
     name: 'createWebhook',
+    inOrganization: ['url', 'description', 'types', 'payload', 'enabled', 'headers'],
     summary:
       'Creates a webhook: the events of the tenant, or of an organization, are sent to its URL from now on. The response has the secret of the signatures, which is shown only once. Requires scope events:read too.',
     scope: 'webhooks:write',
@@ -56,6 +60,7 @@ export const webhookOperations: readonly RestRoute[] = [
   }),
   ...defineList({
     name: 'listWebhooks',
+    inOrganization: true,
     summary: 'The webhooks of the tenant and its organizations, oldest first.',
     resource: WEBHOOK,
     filter: WEBHOOK_FILTER,
@@ -64,6 +69,7 @@ export const webhookOperations: readonly RestRoute[] = [
   }),
   ...defineLookup({
     name: 'getWebhook',
+    inOrganization: true,
     field: 'webhook',
     summary: 'A webhook.',
     resource: WEBHOOK,
@@ -73,6 +79,7 @@ export const webhookOperations: readonly RestRoute[] = [
   }),
   ...defineMutation({
     name: 'updateWebhook',
+    inOrganization: ['url', 'description', 'types', 'payload', 'enabled', 'headers'],
     summary:
       'Changes a webhook. One that is enabled again sends what happened meanwhile. Requires scope events:read too.',
     scope: 'webhooks:write',
@@ -85,6 +92,7 @@ export const webhookOperations: readonly RestRoute[] = [
   }),
   ...defineMutation({
     name: 'rotateWebhookSecret',
+    inOrganization: ['overlapSeconds'],
     summary:
       'Replaces the secret of a webhook by a new one, which is shown only once. Messages are signed with both for overlapSeconds. Requires scope events:read too.',
     scope: 'webhooks:write',
@@ -104,24 +112,26 @@ export const webhookOperations: readonly RestRoute[] = [
   }),
   ...defineMutation({
     name: 'replayWebhook',
+    inOrganization: ['after', 'until'],
     summary:
-      'Lets a webhook continue after another position of the event log: it sends the events that follow, again if they were sent before. Requires scope events:read too.',
+      'Lets a webhook continue after another position of the event log: it sends the events that follow, again if they were sent before. With `until`, it sends those of the range again, and then continues where it was. Requires scope events:read too.',
     scope: 'webhooks:write',
     targets: ['webhookId'],
     input: WebhookReplay,
-    errors: [NotFound],
+    errors: [NotFound, RateLimited],
     output: { webhook: WEBHOOK },
     rest: { method: 'POST', path: `${PATH}/replay` },
     run: async (ctx, { webhookId }, input) => ({ webhook: await replayWebhook(ctx, webhookId, input) }),
   }),
   ...defineMutation({
     name: 'testWebhook',
+    inOrganization: ['data'],
     summary: 'Sends a message of the type `webhook.test`. Requires scope events:read too.',
     scope: 'webhooks:write',
     targets: ['webhookId'],
     input: WebhookTest,
     isInputOptional: true,
-    errors: [NotFound, Conflict],
+    errors: [NotFound, Conflict, RateLimited],
     output: { webhookDelivery: DELIVERY },
     rest: { method: 'POST', path: `${PATH}/test` },
     run: async (ctx, { webhookId }, input) => ({
@@ -130,6 +140,7 @@ export const webhookOperations: readonly RestRoute[] = [
   }),
   ...defineMutation({
     name: 'deleteWebhook',
+    inOrganization: [],
     summary: 'Deletes a webhook with its messages. Requires scope events:read too.',
     scope: 'webhooks:write',
     targets: ['webhookId'],
@@ -140,6 +151,7 @@ export const webhookOperations: readonly RestRoute[] = [
   }),
   ...defineNestedList({
     name: 'listWebhookDeliveries',
+    inOrganization: true,
     summary: 'The messages of a webhook, oldest first. Finished ones are kept for a week.',
     resource: DELIVERY,
     target: 'webhookId',
@@ -148,6 +160,7 @@ export const webhookOperations: readonly RestRoute[] = [
   }),
   ...defineLookup({
     name: 'getWebhookDelivery',
+    inOrganization: true,
     field: 'webhookDelivery',
     summary: 'A message of a webhook.',
     resource: DELIVERY,
@@ -157,17 +170,37 @@ export const webhookOperations: readonly RestRoute[] = [
   }),
   ...defineMutation({
     name: 'redeliverWebhookDelivery',
+    inOrganization: [],
     summary:
       'Sends a message of a webhook again, with the id that it had. One that waits is sent at once. Requires scope events:read too.',
     scope: 'webhooks:write',
     targets: ['webhookDeliveryId'],
     input: WebhookRedelivery,
     isInputOptional: true,
-    errors: [NotFound],
+    errors: [NotFound, RateLimited],
     output: { webhookDelivery: DELIVERY },
     rest: { method: 'POST', path: '/webhook-deliveries/:webhookDeliveryId/redeliver' },
     run: async (ctx, { webhookDeliveryId }, input) => ({
       webhookDelivery: await redeliverWebhookDelivery(ctx, webhookDeliveryId, input),
     }),
+  }),
+  ...defineMutation({
+    name: 'redeliverWebhookDeliveries',
+    inOrganization: ['createdAfter', 'createdBefore'],
+    summary:
+      'Sends messages of a webhook that were given up again, oldest first, with the ids that they had; at most 1,000 wait. Requires scope events:read too.',
+    scope: 'webhooks:write',
+    targets: ['webhookId'],
+    input: WebhookRangeRedelivery,
+    isInputOptional: true,
+    errors: [NotFound, RateLimited],
+    output: WebhookRangeRedeliveryShape.shape,
+    rest: {
+      method: 'POST',
+      path: `${PATH}/deliveries/redeliver`,
+      response: WebhookRangeRedeliveryShape,
+      toBody: (_ctx, result) => result,
+    },
+    run: (ctx, { webhookId }, input) => redeliverWebhookDeliveries(ctx, webhookId, input),
   }),
 ]

@@ -16,6 +16,8 @@ const LOCK_WEBHOOK = declareRowLock('Webhook', [
   'headers',
   'secret',
   'failingSince',
+  'position',
+  'resumePosition',
   'updatedAt',
 ])
 /** Locks a webhook; null without it. */
@@ -39,9 +41,9 @@ export const selectWebhookTenants = async (system: Db): Promise<string[]> =>
  * Messages that wait, of a webhook and of a tenant, whose webhooks share them: each claim reads them. Further events stay
  * in the log until there is room.
  */
-const MAX_WAITING = { webhook: 1000, tenant: 4000 }
+export const MAX_WAITING = { webhook: 1000, tenant: 4000 }
 /** Those of a webhook of a tenant that has very many. */
-const MIN_WAITING = 20
+const MIN_WAITING = 4
 
 const SELECT_FOLLOWERS = statement({
   returns: {
@@ -50,11 +52,13 @@ const SELECT_FOLLOWERS = statement({
     types: 'text[]',
     payload: 'text',
     position: 'text',
+    replayUntil: 'text?',
+    resumePosition: 'text?',
     isFailing: 'boolean',
     room: 'int',
   },
 })`
-  SELECT w."id", w."organizationId", w."types", w."payload", w."position", w."failingSince" IS NOT NULL AS "isFailing",
+  SELECT w."id", w."organizationId", w."types", w."payload", w."position", w."replayUntil", w."resumePosition", w."failingSince" IS NOT NULL AS "isFailing",
     LEAST(${MAX_WAITING.webhook}, GREATEST(${MIN_WAITING}, ${MAX_WAITING.tenant} / (SELECT count(*) FROM "Webhook" c WHERE c."tenantId" = :tenant)))::int - (
       SELECT count(*)::int FROM (
         SELECT FROM "WebhookDelivery" d WHERE d."tenantId" = w."tenantId" AND d."webhookId" = w."id" AND d."finishedAt" IS NULL
@@ -75,12 +79,15 @@ export type NewMessage = { id: string; messageId: string; type: string; subject:
 export const LIFETIME = `interval '3 days'`
 
 const ADVANCE_WEBHOOK = statement({
-  takes: { id: 'text', from: 'text', to: 'text', messages: 'jsonb' },
+  takes: { id: 'text', from: 'text', until: 'text?', to: 'text', isResumed: 'boolean', messages: 'jsonb' },
   returns: { moved: 'int' },
   hasInserted: (rows) => rows.length > 0,
 })`
   WITH moved AS (
-    UPDATE "Webhook" SET "position" = :to WHERE "tenantId" = :tenant AND "id" = :id AND "position" = :from AND "enabled" RETURNING "id"
+    UPDATE "Webhook" SET "position" = :to, "replayUntil" = CASE WHEN :isResumed THEN NULL ELSE "replayUntil" END,
+      "resumePosition" = CASE WHEN :isResumed THEN NULL ELSE "resumePosition" END
+    WHERE "tenantId" = :tenant AND "id" = :id AND "position" = :from AND "replayUntil" IS NOT DISTINCT FROM :until AND "enabled"
+    RETURNING "id"
   ), inserted AS (
     INSERT INTO "WebhookDelivery" ("tenantId", "id", "webhookId", "messageId", "type", "subject", "body", "expiresAt")
     SELECT :tenant, m."id", moved."id", m."messageId", m."type", m."subject", m."body", now() + ${LIFETIME}
@@ -96,8 +103,25 @@ const ADVANCE_WEBHOOK = statement({
  */
 export const advanceWebhook = async (
   db: Db,
-  move: { id: string; from: string; to: string; messages: NewMessage[] },
+  move: {
+    id: string
+    from: string
+    /** The end of the range that is sent again; null without one. */
+    until: string | null
+    to: string
+    /** Whether the range ends, and the webhook continues at `to`. */
+    isResumed: boolean
+    messages: NewMessage[]
+  },
 ): Promise<boolean> => (await db.one(ADVANCE_WEBHOOK, move)) !== null
+
+const PASS_EVENTS = statement({ takes: { ids: 'text[]', from: 'text', to: 'text' } })`
+  UPDATE "Webhook" SET "position" = :to
+  WHERE "tenantId" = :tenant AND "id" = ANY(:ids) AND "position" = :from AND "replayUntil" IS NULL AND "enabled"`
+
+/** Moves webhooks that are at `from`, to which none of the events in between are sent. */
+export const passEvents = (db: Db, move: { ids: string[]; from: string; to: string }): Promise<void> =>
+  db.run(PASS_EVENTS, move)
 
 /** People who get the mail about a webhook, at most. */
 const MAX_MENDERS = 20

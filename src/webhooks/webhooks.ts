@@ -1,5 +1,4 @@
 import { isDeepStrictEqual } from 'node:util'
-import { requireScope } from '../access/require-scope.ts'
 import type { Ctx } from '../context/context.ts'
 import { newId, readIdPrefix } from '../core/crypto.ts'
 import { Conflict, InvalidInput, NotFound } from '../core/errors.ts'
@@ -10,10 +9,11 @@ import { listInOrder } from '../database/page-query.ts'
 import { createEvent } from '../events/create-event.ts'
 import { readEvents, readHead, recordEvents } from '../events/log.ts'
 import type { Prisma, Webhook as Row } from '../generated/prisma/client.ts'
-import { decodePosition, encodePosition } from '../model/event-position.ts'
+import { comparePositions, decodePosition, encodePosition } from '../model/event-position.ts'
 import { moveForward } from '../schema/expected-updated-at.ts'
 import { parseInput } from '../schema/input-shapes.ts'
 import { type ListArgs, type Page, parseListArgs } from '../schema/page.ts'
+import { requireEventAccess, takeSending } from './webhook-access.ts'
 import { createWebhookSecret, sealWebhookHeaders, sealWebhookSecret } from './webhook-secrets.ts'
 import {
   WEBHOOK_FIELD_NAMES,
@@ -26,10 +26,16 @@ import {
 } from './webhooks.fields.ts'
 import { lockTenantForWebhooks, lockWebhook, wakeMessages } from './webhooks.sql.ts'
 
-/** Webhooks of a tenant, those of its organizations included. */
-const MAX_WEBHOOKS = 200
+/** Webhooks of a tenant itself, of one of its organizations, and of all its organizations. */
+const MAX_WEBHOOKS = { tenant: 200, organization: 10, organizations: 800 }
 
-const HIDDEN_COLUMNS = { tenantId: true, secret: true, previousSecret: true, headers: true } as const
+const HIDDEN_COLUMNS = {
+  tenantId: true,
+  secret: true,
+  previousSecret: true,
+  headers: true,
+  resumePosition: true,
+} as const
 /** A webhook, without its secrets. */
 export type Webhook = Omit<Row, keyof typeof HIDDEN_COLUMNS>
 export type NewWebhook = { webhook: Webhook; secret: string }
@@ -44,16 +50,15 @@ const toHeaderColumns = (ctx: Ctx, id: string, headers: readonly WebhookHeader[]
  * InvalidInput, Forbidden without events:read, NotFound (the organization), and Conflict when the tenant has too many.
  */
 export async function createWebhook(ctx: Ctx, input: unknown): Promise<NewWebhook> {
-  requireScope(ctx, 'events:read')
   const { headers, organizationId, ...fields } = parseInput(WebhookCreate, input)
+  requireEventAccess(ctx, organizationId)
   const id = newId('webhook')
   const secret = createWebhookSecret()
   const { head } = await readHead(ctx.db)
   const webhook = await ctx.db.transaction(async (tx) => {
     await lockTenantForWebhooks(tx)
-    if ((await tx.prisma.webhook.count({ where: { tenantId: ctx.tenant } })) >= MAX_WEBHOOKS)
-      throw new Conflict([], `A tenant has at most ${MAX_WEBHOOKS} webhooks.`)
     if (organizationId) await requireOrganization(tx, organizationId)
+    await requireRoom(tx, organizationId ?? null)
     announceFollower(tx)
     await recordEvents(tx, ctx, [createEvent('webhook.created', { webhookId: id, organizationId })])
     return tx.prisma.webhook.create({
@@ -75,6 +80,23 @@ export async function createWebhook(ctx: Ctx, input: unknown): Promise<NewWebhoo
 /** Lets this process follow the log for a webhook at once; others find it within seconds. */
 const announceFollower = (tx: Tx): void =>
   tx.afterCommit('follow the log for a webhook', () => announceInsertion('Webhook', tx.tenant))
+
+/** Throws Conflict when there are too many webhooks: those of organizations leave the tenant its own. */
+async function requireRoom({ prisma, tenant }: Tx, organizationId: string | null): Promise<void> {
+  const count = (owner: string | null | { not: null }) =>
+    prisma.webhook.count({ where: { tenantId: tenant, organizationId: owner } })
+  if (organizationId === null) {
+    if ((await count(null)) < MAX_WEBHOOKS.tenant) return
+    throw new Conflict([], `A tenant has at most ${MAX_WEBHOOKS.tenant} webhooks of its own.`)
+  }
+  if ((await count(organizationId)) >= MAX_WEBHOOKS.organization)
+    throw new Conflict([], `An organization has at most ${MAX_WEBHOOKS.organization} webhooks.`)
+  if ((await count({ not: null })) >= MAX_WEBHOOKS.organizations)
+    throw new Conflict(
+      [],
+      `The organizations of a tenant have at most ${MAX_WEBHOOKS.organizations} webhooks.`,
+    )
+}
 
 async function requireOrganization({ prisma, tenant }: Tx, id: string): Promise<void> {
   const where = { tenantId_id: { tenantId: tenant, id } }
@@ -118,14 +140,13 @@ const changeWebhook = <Result>(
   ctx: Ctx,
   id: string,
   change: (tx: Tx, current: LockedWebhook) => Promise<Result>,
-): Promise<Result> => {
-  requireScope(ctx, 'events:read')
-  return ctx.db.transaction(async (tx) => {
+): Promise<Result> =>
+  ctx.db.transaction(async (tx) => {
     const current = readIdPrefix(id) === 'webhook' ? await lockWebhook(tx, id) : null
+    requireEventAccess(ctx, current?.organizationId)
     if (!current) throw new NotFound('webhook')
     return change(tx, current)
   })
-}
 
 const updateRow = (
   { prisma, tenant }: Tx,
@@ -215,17 +236,30 @@ export async function rotateWebhookSecret(ctx: Ctx, id: string, input: unknown):
 
 /**
  * Lets a webhook continue after another position of the log: it sends the events that follow, again if they were sent
- * before. Throws InvalidInput, Forbidden without events:read, and NotFound.
+ * before; with `until`, those of the range, and then continues where it was. Throws InvalidInput, Forbidden without
+ * events:read, NotFound and RateLimited.
  */
 export async function replayWebhook(ctx: Ctx, id: string, input: unknown): Promise<Webhook> {
-  const { after } = parseInput(WebhookReplay, input)
-  await getWebhook(ctx, id)
+  const { after, until } = parseInput(WebhookReplay, input)
+  if (until && comparePositions(decodePosition(until), decodePosition(after)) < 0)
+    throw new InvalidInput([{ field: 'until', description: 'is before `after`' }])
+  const webhook = await getWebhook(ctx, id)
+  requireEventAccess(ctx, webhook.organizationId)
   await readEvents(ctx.db, decodePosition(after), 1)
+  await takeSending(ctx, 'repeatMessages', webhook)
   return changeWebhook(ctx, id, async (tx, current) => {
     const { organizationId, updatedAt } = current
+    const resumePosition = current.resumePosition ?? current.position
+    // A range that reaches the webhook's own position has no end.
+    const isRange = until && comparePositions(decodePosition(until), decodePosition(resumePosition)) < 0
     announceFollower(tx)
     await recordEvents(tx, ctx, [createEvent('webhook.replayed', { webhookId: id, organizationId })])
-    return updateRow(tx, id, { position: after, updatedAt: moveForward(updatedAt) })
+    return updateRow(tx, id, {
+      position: after,
+      replayUntil: isRange ? until : null,
+      resumePosition: isRange ? resumePosition : null,
+      updatedAt: moveForward(updatedAt),
+    })
   })
 }
 

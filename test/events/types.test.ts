@@ -51,6 +51,7 @@ describe('createEvent', () => {
 /** A detail of each type that has one. */
 const DETAILS: { [Type in EventType as null extends EventDetail<Type> ? never : Type]: EventDetail<Type> } = {
   'token.claims_omitted': { target: 'access_token', claims: 'plan tier' },
+  'webhook.failed_redelivered': { messages: 2 },
   'webhook.failing': { status: 503, fault: null },
   'webhook.secret_rotated': { previous_expires_at: null },
   'user.terms_accepted': { version: '2026-11' },

@@ -64,6 +64,7 @@ const FURTHER_OPERATIONS = [
   'post /webhooks/{webhookId}/replay',
   'post /webhooks/{webhookId}/test',
   'get /webhooks/{webhookId}/deliveries',
+  'post /webhooks/{webhookId}/deliveries/redeliver',
   'get /webhook-deliveries/{webhookDeliveryId}',
   'post /webhook-deliveries/{webhookDeliveryId}/redeliver',
   'get /settings',

@@ -13,6 +13,8 @@ import { createApi } from '../../src/permissions/apis.ts'
 import { createAppRole } from '../../src/permissions/app-roles.ts'
 import { createGroup } from '../../src/permissions/groups.ts'
 import { setUserRoles } from '../../src/users/roles.ts'
+import { testWebhook } from '../../src/webhooks/deliveries.ts'
+import { createWebhook } from '../../src/webhooks/webhooks.ts'
 import { ctxFor } from './actors.ts'
 import { createOtherUser } from './isolation.ts'
 
@@ -43,6 +45,8 @@ export async function populateOrganization(tenant: string) {
     roleClaim: 'groups',
   })
   const { apiKey } = await createApiKey(ctx, { name: 'Export', organizationId, resources: [api.identifier] })
+  const { webhook } = await createWebhook(ctx, { url: 'https://hooks.example', organizationId })
+  const message = await testWebhook(ctx, webhook.id, {})
   return {
     ...member,
     organizationId,
@@ -53,6 +57,8 @@ export async function populateOrganization(tenant: string) {
     idpId: idp.id,
     organizationDomainId: domain.id,
     appRoleId: appRole.id,
+    webhookId: webhook.id,
+    webhookDeliveryId: message.id,
     apiId: api.id,
     resource: api.identifier,
   }

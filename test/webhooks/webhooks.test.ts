@@ -9,10 +9,12 @@ import { createUser, lockUser, unlockUser, updateUser } from '../../src/users/us
 import { startWebhookDeliveries } from '../../src/webhooks/deliver.ts'
 import {
   listWebhookDeliveries,
+  redeliverWebhookDeliveries,
   redeliverWebhookDelivery,
   testWebhook,
 } from '../../src/webhooks/deliveries.ts'
 import { startWebhookFollowing } from '../../src/webhooks/follow-log.ts'
+import { takeSending } from '../../src/webhooks/webhook-access.ts'
 import {
   createWebhook,
   getWebhook,
@@ -118,15 +120,29 @@ describe('a webhook', () => {
     expect(await updateWebhook(ctx, webhook.id, { ...elsewhere, headers: null })).toMatchObject(elsewhere)
   })
 
-  test('of an organization sends the events about it only', async ({ ctx, receiver, idsAt, listIds }) => {
+  test('of an organization sends the events about it only, without addresses, and has a limit of its own', async ({
+    ctx,
+    receiver,
+    events,
+    idsAt,
+    listIds,
+  }) => {
     const { id: organizationId } = await createOrganization(ctx, { slug: 'acme', name: 'Acme' })
     await createWebhook(ctx, { url: receiver.urlOf('/acme'), organizationId })
     await createUser(ctx, { email: 'other@example.com' })
     await createOrganization(ctx, { slug: 'beta', name: 'Beta' })
     await updateOrganization(ctx, organizationId, { name: 'Acme Inc.' })
     await expect.poll(() => idsAt('/acme').at(-1)).toBe((await listIds('organization.updated'))[0])
-    const got = receiver.at('/acme').map(({ body }) => JSON.parse(body).data.organizationId)
-    expect(new Set(got)).toEqual(new Set([organizationId]))
+    const got = receiver.at('/acme').map(({ body }) => JSON.parse(body).data)
+    expect(new Set(got.map((data) => data.organizationId))).toEqual(new Set([organizationId]))
+    // The log has the address of the caller.
+    expect((await events()).some(({ ip }) => ip !== null)).toBe(true)
+    expect(got.filter(({ actor }) => actor?.ip)).toEqual([])
+    const add = (id?: string) =>
+      createWebhook(ctx, { url: 'https://a.example', organizationId: id, enabled: false })
+    const added = await Promise.allSettled(Array.from({ length: 12 }, () => add(organizationId)))
+    expect(added.filter(({ status }) => status === 'rejected')).toHaveLength(3)
+    await add()
   })
 
   test('loses nothing and repeats only equal ids while the receiver is down and processes end', async ({
@@ -299,8 +315,19 @@ describe('a webhook', () => {
     ])
     const nodes = await listDeliveries(ctx, webhook.id)
     const before = idsAt('/late').length
-    await redeliverWebhookDelivery(ctx, nodes[0]?.id as string)
+    const since = { createdAfter: new Date().toISOString() }
+    expect(await redeliverWebhookDeliveries(ctx, webhook.id, since)).toEqual({
+      redelivered: 0,
+      isComplete: true,
+    })
+    expect(await redeliverWebhookDeliveries(ctx, webhook.id)).toEqual({ redelivered: 1, isComplete: true })
     await expect.poll(() => idsAt('/late').slice(before)).toEqual([lost])
+    await expect.poll(listStates).toEqual([
+      [lost, 'accepted'],
+      [later, 'accepted'],
+    ])
+    await redeliverWebhookDelivery(ctx, nodes[0]?.id as string)
+    await expect.poll(() => idsAt('/late').slice(before)).toEqual([lost, lost])
   })
 
   test('that is disabled is announced by one mail to those who can mend it', async ({ ctx, receiver }) => {
@@ -375,14 +402,57 @@ describe('a webhook', () => {
     const position = (await events()).find(({ id }) => id === first)?.position as string
     await replayWebhook(ctx, webhook.id, { after: position })
     await expect.poll(() => idsAt('/again').sort()).toEqual([first, ...others, ...others].sort())
+    const last = (await events()).find(({ id }) => id === others.at(-1))?.position as string
+    await expect(replayWebhook(ctx, webhook.id, { after: last, until: position })).rejects.toMatchObject({
+      fields: [{ field: 'until' }],
+    })
+    // A range: then it continues where it was.
+    await replayWebhook(ctx, webhook.id, { after: position, until: last })
+    await expect
+      .poll(async () => (await getWebhook(ctx, webhook.id)).replayUntil, { timeout: 5000 })
+      .toBeNull()
+    expect((await getWebhook(ctx, webhook.id)).position > last).toBe(true)
+    await createUser(ctx, { email: 'later@example.com' })
+    const [later] = (await listIds('user.created')).slice(-1)
+    await expect
+      .poll(() => idsAt('/again').sort())
+      .toEqual([first, ...others, ...others, ...others, later].sort())
     await expect(replayWebhook(ctx, webhook.id, { after: 'nonsense' })).rejects.toMatchObject({
       fields: [{ field: 'after' }],
     })
     await sql('UPDATE "Tenant" SET "eventsTrimmedTo" = $2 WHERE "tenantId" = $1', [ctx.tenant, position])
     await replayWebhook(ctx, webhook.id, { after: Buffer.from('0.0.0').toString('base64url') })
-    await expect.poll(() => receiver.at('/again').length).toBe(8)
+    await expect.poll(() => receiver.at('/again').length).toBe(12)
     const bodies = receiver.at('/again').map(({ body }) => JSON.parse(body))
     expect(bodies.filter(({ type }) => type === 'event.gap')).toMatchObject([{ data: { position } }])
+  })
+
+  test('sends again only as often as the budgets of it and of its owner permit', async ({ ctx }) => {
+    const make = async (organizationId?: string) =>
+      (await createWebhook(ctx, { url: 'https://a.example', organizationId, enabled: false })).webhook.id
+    const after = Buffer.from('0.0.0').toString('base64url')
+    const limited = { code: 'RATE_LIMITED' }
+    const id = await make()
+    for (let n = 0; n < 11; n++) await replayWebhook(ctx, id, { after })
+    await redeliverWebhookDeliveries(ctx, id)
+    await expect(replayWebhook(ctx, id, { after })).rejects.toMatchObject(limited)
+    await expect(redeliverWebhookDeliveries(ctx, id)).rejects.toMatchObject(limited)
+    // Webhooks that are created anew share the budget of the tenant; an organization has its own.
+    for (let n = 0; n < 4; n++) {
+      const next = await make()
+      for (let m = 0; m < 11; m++) await replayWebhook(ctx, next, { after })
+    }
+    const others = Array.from({ length: 9 }, async () => replayWebhook(ctx, await make(), { after }))
+    const answers = await Promise.allSettled(others)
+    expect(answers.filter(({ status }) => status === 'rejected').length).toBeGreaterThan(0)
+    const { id: organizationId } = await createOrganization(ctx, { slug: 'acme', name: 'Acme' })
+    await replayWebhook(ctx, await make(organizationId), { after })
+    const { id: messageId } = await testWebhook(ctx, id, {})
+    await Promise.all(
+      Array.from({ length: 599 }, () => takeSending(ctx, 'sendMessage', { id, organizationId })),
+    )
+    await expect(testWebhook(ctx, id, {})).rejects.toMatchObject(limited)
+    await expect(redeliverWebhookDelivery(ctx, messageId)).rejects.toMatchObject(limited)
   })
 
   test('names every invalid field, and needs the scope events:read', async ({ ctx }) => {

@@ -75,6 +75,7 @@ export const WEBHOOK_OPERATIONS: Record<string, Call[]> = {
     [
       ['unknown', { after: 'MC4wLjA' }],
       ['present', { after: 'x' }],
+      ['present', { after: 'MC4wLjE', until: 'MC4wLjA' }],
       ['present', { after: 'MC4wLjA' }],
     ],
     ({ webhook: replayed }) => replayed,
@@ -87,6 +88,16 @@ export const WEBHOOK_OPERATIONS: Record<string, Call[]> = {
       ['present', { data: { hello: 'you' } }],
     ],
     ({ webhookDelivery }) => webhookDelivery,
+  ),
+  redeliverWebhookDeliveries: post(
+    'redeliverWebhookDeliveries',
+    'deliveries/redeliver',
+    [
+      ['unknown', {}],
+      ['present', {}],
+      ['present', { createdBefore: '2026-01-01T00:00:00Z' }],
+    ],
+    (result) => result,
   ),
   getWebhookDelivery: ['unknown', 'present'].map((which) => ({
     title: which,
