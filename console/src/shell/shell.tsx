@@ -128,7 +128,9 @@ function Frame() {
   const user = viewer?.user
   const navigate = useNavigate()
   const isAtManaged = useLocation({
-    select: ({ pathname }) => managed !== null && pathname.endsWith(`/organizations/${managed.id}`),
+    select: ({ pathname }) =>
+      managed !== null &&
+      (pathname.endsWith(`/organizations/${managed.id}`) || pathname.includes('/webhooks/')),
   })
   const { opened, setOpened } = useKeys()
   const menu = useMenu()

@@ -1772,6 +1772,8 @@ export const DE: Words = {
   'URL of the logo': 'URL des Logos',
   'You may not see this': 'Das dürfen Sie nicht sehen',
   'A message of a webhook was sent again': 'Eine Nachricht eines Webhooks wurde erneut gesendet',
+  'Failed messages of a webhook were sent again':
+    'Fehlgeschlagene Nachrichten eines Webhooks wurden erneut gesendet',
   'A test was sent to a webhook': 'An einen Webhook wurde ein Test gesendet',
   'A webhook continues after another position of the log':
     'Ein Webhook fährt nach einer anderen Position des Protokolls fort',
@@ -1798,6 +1800,8 @@ export const DE: Words = {
   'next attempt': 'nächster Versuch',
   'No webhook yet. A webhook sends the events of the tenant to a URL.':
     'Noch kein Webhook. Ein Webhook sendet die Ereignisse des Mandanten an eine URL.',
+  'No webhook yet. A webhook sends the events of the organization to a URL.':
+    'Noch kein Webhook. Ein Webhook sendet die Ereignisse der Organisation an eine URL.',
   'Nothing is sent any more, and its messages are deleted.':
     'Es wird nichts mehr gesendet, und seine Nachrichten werden gelöscht.',
   'Nothing was sent yet.': 'Noch wurde nichts gesendet.',

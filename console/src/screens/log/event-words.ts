@@ -72,6 +72,7 @@ const PLAIN: Record<string, string> = {
   'webhook.replayed': t('A webhook continues after another position of the log'),
   'webhook.tested': t('A test was sent to a webhook'),
   'webhook.redelivered': t('A message of a webhook was sent again'),
+  'webhook.failed_redelivered': t('Failed messages of a webhook were sent again'),
   'webhook.failing': t('The receiver of a webhook fails'),
   'webhook.recovered': t('The receiver of a webhook answers again'),
   'webhook.disabled': t('A webhook was disabled after three days of failures'),

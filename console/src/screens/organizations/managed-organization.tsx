@@ -18,8 +18,9 @@ import { OrganizationDomains } from './organization-domains.tsx'
 import { OrganizationPolicy } from './organization-policy.tsx'
 import { OrganizationProvider } from './organization-provider.tsx'
 import { OrganizationRoles } from './organization-roles.tsx'
+import { OrganizationWebhooks } from './organization-webhooks.tsx'
 
-/** The organization of its administrator: members, invitations, own roles, domains, API keys, and what happened. */
+/** The organization of its administrator: members, invitations, own roles, domains, webhooks, API keys, and what happened. */
 export function ManagedOrganizationScreen({ organizationId }: { organizationId: string }) {
   const [data, refresh] = useScreenQuery<managedOrganizationQuery>(
     graphql`
@@ -45,6 +46,7 @@ export function ManagedOrganizationScreen({ organizationId }: { organizationId: 
           ...organizationProvider_organization
         }
         ...organizationRoles_query @arguments(organizationId: $organizationId)
+        ...organizationWebhooks_query @arguments(organizationId: $organizationId)
         invitations(filter: { organizationId: $organizationId }, last: 50) {
           nodes {
             id
@@ -105,6 +107,7 @@ export function ManagedOrganizationScreen({ organizationId }: { organizationId: 
           <OrganizationRoles organizationId={organizationId} query={data} mayWrite onChange={refresh} />
           <OrganizationDomains organization={organization} mayWrite onChange={refresh} />
           <OrganizationProvider organization={organization} mayMap mayTest />
+          <OrganizationWebhooks organizationId={organizationId} query={data} mayWrite onChange={refresh} />
           <ManagedKeys apiKeys={data.apiKeys?.nodes ?? []} onChange={refresh} />
         </div>
       </div>

@@ -22,6 +22,7 @@ import { OrganizationMembers } from './organization-members.tsx'
 import { OrganizationPolicy } from './organization-policy.tsx'
 import { OrganizationProvider } from './organization-provider.tsx'
 import { OrganizationRoles } from './organization-roles.tsx'
+import { OrganizationWebhooks } from './organization-webhooks.tsx'
 
 const route = getRouteApi('/organizations/$organizationId')
 
@@ -50,6 +51,7 @@ export function OrganizationScreen() {
         ...organizationRoles_query @arguments(organizationId: $organizationId)
         ...organizationGroups_query @arguments(organizationId: $organizationId)
         ...organizationApiKeys_query @arguments(organizationId: $organizationId)
+        ...organizationWebhooks_query @arguments(organizationId: $organizationId)
         recent: events(filter: { organizationId: $organizationId }, direction: DESC, first: 30) {
           edges {
             node {
@@ -68,6 +70,7 @@ export function OrganizationScreen() {
   const mayReadSessions = useMay('sessions:read')
   const mayWriteProviders = useMay('idps:write')
   const mayWriteRoles = useMay('roles:write')
+  const mayWriteWebhooks = useMay('webhooks:write')
   const deletion = useProblemMutation<organizationScreenDeleteMutation>(graphql`
     mutation organizationScreenDeleteMutation($organizationId: ID!) {
       deleteOrganization(input: { organizationId: $organizationId }) {
@@ -178,6 +181,12 @@ export function OrganizationScreen() {
             mayTest={mayWriteProviders}
           />
           <OrganizationPolicy organization={organization} mayWrite={mayWrite} onChange={refresh} />
+          <OrganizationWebhooks
+            organizationId={organizationId}
+            query={data}
+            mayWrite={mayWriteWebhooks && mayFollow}
+            onChange={refresh}
+          />
           {recent && (
             <section className="card">
               <h2>{t('What happened')}</h2>

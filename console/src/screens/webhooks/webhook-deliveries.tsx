@@ -6,7 +6,6 @@ import { ProblemText } from '../../parts/form.tsx'
 import { useGathered, useLive } from '../../parts/live-events.ts'
 import { useProblemMutation } from '../../parts/mutation.ts'
 import { Time } from '../../parts/time.tsx'
-import { useMay } from '../../shell/viewer-scopes.ts'
 import '../applications/applications.css'
 import { t, tCount } from '../../words/words.ts'
 import { CodeBlock } from '../applications/code-block.tsx'
@@ -17,24 +16,27 @@ const CLASSES = { PENDING: 'badge', ACCEPTED: 'badge calm', FAILED: 'badge warni
 /** Follows the messages of a webhook: those that are shown change by themselves, and `onChange` reads new ones. */
 export function LiveDeliveries({
   webhookId,
+  organizationId,
   after,
   onChange,
 }: {
   webhookId: string
+  /** The organization that the viewer manages. */
+  organizationId: string | undefined
   after: string | null | undefined
   onChange: () => void
 }) {
   const gather = useGathered(onChange)
   useLive<webhookDeliveriesSubscription>({
     subscription: graphql`
-      subscription webhookDeliveriesSubscription($webhookId: ID!, $after: String) {
-        webhookDeliveryChanged(webhookId: $webhookId, after: $after) {
+      subscription webhookDeliveriesSubscription($webhookId: ID!, $organizationId: ID, $after: String) {
+        webhookDeliveryChanged(webhookId: $webhookId, organizationId: $organizationId, after: $after) {
           id
           status
         }
       }
     `,
-    variables: { webhookId, after },
+    variables: { webhookId, organizationId, after },
     onNext: gather,
   })
   return null
@@ -43,9 +45,11 @@ export function LiveDeliveries({
 /** The newest messages of a webhook, with what the receiver answered. */
 export function WebhookDeliveries({
   webhook,
+  mayWrite,
   onChange,
 }: {
   webhook: webhookDeliveries_webhook$key
+  mayWrite: boolean
   onChange: () => void
 }) {
   const { deliveries } = useFragment(
@@ -84,7 +88,6 @@ export function WebhookDeliveries({
       }
     }
   `)
-  const mayWrite = useMay('webhooks:write')
   if (!deliveries) return null
   return (
     <section className="card">

@@ -30,8 +30,16 @@ export const readTypes = (text: string): EventType[] =>
     .filter(Boolean)
     .map((type) => type.toUpperCase().replaceAll('.', '_') as EventType)
 
-/** Creates a webhook of the tenant. */
-export function NewWebhookDialog({ onCreated, onClose }: { onCreated: () => void; onClose: () => void }) {
+/** Creates a webhook of the tenant, or of an organization. */
+export function NewWebhookDialog({
+  organizationId,
+  onCreated,
+  onClose,
+}: {
+  organizationId?: string
+  onCreated: () => void
+  onClose: () => void
+}) {
   const [secret, setSecret] = useState<string | null>(null)
   const create = useProblemMutation<webhookFormCreateMutation>(graphql`
     mutation webhookFormCreateMutation($input: CreateWebhookInput!) {
@@ -48,6 +56,7 @@ export function NewWebhookDialog({ onCreated, onClose }: { onCreated: () => void
     if (create.isRunning) return
     const form = new FormData(event.currentTarget)
     const input = {
+      organizationId,
       url: readText(form, 'url'),
       description: readText(form, 'description') || null,
       types: readTypes(readText(form, 'types')),

@@ -13,7 +13,7 @@ import { LiveChanges } from '../../parts/live-changes.tsx'
 import { useProblemMutation } from '../../parts/mutation.ts'
 import { notify } from '../../parts/notices.tsx'
 import { useScreenQuery } from '../../parts/screen-query.ts'
-import { useMay } from '../../shell/viewer-scopes.ts'
+import { useManagedOrganization, useMay } from '../../shell/viewer-scopes.ts'
 import { t } from '../../words/words.ts'
 import { LiveDeliveries, WebhookDeliveries } from './webhook-deliveries.tsx'
 import { ShownSecret } from './webhook-form.tsx'
@@ -34,6 +34,7 @@ export function WebhookScreen() {
         }
         webhook(id: $webhookId) {
           id
+          organizationId
           url
           description
           types
@@ -93,8 +94,11 @@ export function WebhookScreen() {
       }
     }
   `)
-  const mayFollow = useMay('events:read')
-  const mayWrite = useMay('webhooks:write') && mayFollow
+  const managedId = useManagedOrganization()
+  const isManaged = managedId !== null && managedId === webhook?.organizationId
+  const mayFollow = useMay('events:read') || isManaged
+  const mayWrite = (useMay('webhooks:write') && mayFollow) || isManaged
+  const organizationId = isManaged ? managedId : undefined
   if (!webhook)
     return (
       <div className="outcome">
@@ -174,7 +178,11 @@ export function WebhookScreen() {
               remove.run({ webhookId }, () => {
                 close()
                 notify(t('{name} is deleted.', { name: url }))
-                void navigate({ to: '/webhooks' })
+                void navigate(
+                  isManaged
+                    ? { to: '/organizations/$organizationId', params: { organizationId: managedId } }
+                    : { to: '/webhooks' },
+                )
               })
             }
           />
@@ -183,11 +191,21 @@ export function WebhookScreen() {
       <ProblemText problem={test.problem ?? update.problem} />
       {mayFollow && (
         <>
-          <LiveChanges subjectId={webhookId} after={viewer?.eventPosition} onChange={refresh} />
-          <LiveDeliveries webhookId={webhookId} after={viewer?.eventPosition} onChange={refresh} />
+          <LiveChanges
+            subjectId={webhookId}
+            organizationId={organizationId}
+            after={viewer?.eventPosition}
+            onChange={refresh}
+          />
+          <LiveDeliveries
+            webhookId={webhookId}
+            organizationId={organizationId}
+            after={viewer?.eventPosition}
+            onChange={refresh}
+          />
         </>
       )}
-      <WebhookDeliveries webhook={webhook} onChange={() => refresh()} />
+      <WebhookDeliveries webhook={webhook} mayWrite={mayWrite} onChange={() => refresh()} />
       {secret !== null && (
         <Dialog title={t('Secret')} isKept onClose={() => setSecret(null)}>
           <ShownSecret text={secret} onStored={() => setSecret(null)} />
