@@ -11,6 +11,7 @@ import { keyCommand } from './cli/key.ts'
 import { limitCommand } from './cli/limit.ts'
 import { tenantCommand } from './cli/tenant.ts'
 import { userCommand } from './cli/user.ts'
+import { webhookCommand } from './cli/webhook.ts'
 import { importCommand } from './cli/user-files.ts'
 import { env } from './core/env.ts'
 import { errorMessage } from './core/error-message.ts'
@@ -85,6 +86,7 @@ await runMain(
       import: importCommand,
       key: keyCommand,
       limit: limitCommand,
+      webhook: webhookCommand,
     },
   }),
   { showUsage: showUsage as typeof import('citty').showUsage },

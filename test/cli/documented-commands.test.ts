@@ -10,6 +10,7 @@ import { keyCommand } from '../../src/cli/key.ts'
 import { limitCommand } from '../../src/cli/limit.ts'
 import { tenantCommand } from '../../src/cli/tenant.ts'
 import { userCommand } from '../../src/cli/user.ts'
+import { webhookCommand } from '../../src/cli/webhook.ts'
 import { listFiles } from '../support/documents.ts'
 
 type Usage = { positionals: number; options: string[] }
@@ -27,6 +28,7 @@ const groups = {
   user: userCommand,
   key: keyCommand,
   limit: limitCommand,
+  webhook: webhookCommand,
 }
 
 const readOptions = (text: string): string[] => [

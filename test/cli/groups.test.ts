@@ -75,6 +75,33 @@ describe.runIf(hasServices)('vestibule api-key', () => {
   })
 })
 
+describe.runIf(hasServices)('vestibule webhook', () => {
+  test('creates, lists, changes, tests and deletes a webhook, and sends messages again', async ({
+    tenant,
+  }) => {
+    const run = async (...args: string[]) => {
+      const result = await vestibule(['webhook', ...args, '--tenant', tenant, '--json'])
+      return JSON.parse(result.stdout || result.stderr)
+    }
+    const { secret, ...shown } = await run('create', 'https://a.example/in', '--types', 'user.created')
+    expect(secret).toMatch(/^whsec_/)
+    expect(shown).toMatchObject({ url: 'https://a.example/in', types: ['user.created'], enabled: true })
+    const updated = await run('update', shown.id, '--set', 'enabled=false')
+    expect(await run('list')).toEqual([{ ...updated, enabled: false }])
+    const message = await run('test', shown.id, '--set', 'hello=you')
+    expect(message).toMatchObject({ type: 'webhook.test', body: { data: { hello: 'you' } } })
+    expect(await run('deliveries', shown.id)).toMatchObject([{ id: message.id, status: 'pending' }])
+    expect(await run('redeliver', message.id)).toMatchObject({ id: message.id, status: 'pending' })
+    expect(await run('redeliver', shown.id, '--created-after', '2026-01-01T00:00:00Z')).toEqual({
+      redelivered: 0,
+      isComplete: true,
+    })
+    const { error } = await run('redeliver', shown.id, '--created-after', 'soon')
+    expect(error.fields.map(({ field }: { field: string }) => field)).toEqual(['--created-after'])
+    expect(await run('delete', shown.id)).toEqual({ deletedWebhookId: shown.id })
+  })
+})
+
 describe.runIf(hasServices)('vestibule user', () => {
   test('creates, shows and changes a user', async ({ tenant }) => {
     const run = (command: string, ...args: string[]) =>
