@@ -402,7 +402,7 @@ describe.skipIf(noBrowser)('the screens about people', () => {
     await domain.getByText('proven', { exact: true }).waitFor(SHOWN)
     await domain.getByRole('checkbox').click()
     await page.getByText('organization_domain.updated').waitFor(SHOWN)
-    await page.getByLabel('New sign-in after hours').fill('12')
+    await page.getByLabel('Hours until a new sign-in').fill('12')
     await page.getByRole('button', { name: 'Apply the rules' }).click()
     await page.getByText('organization.updated').first().waitFor(SHOWN)
     expect(errors).toEqual([])

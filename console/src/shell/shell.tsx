@@ -200,10 +200,12 @@ function Frame() {
             )}
             <ThemeChoice />
             <LanguageChoice />
-            <p>
-              <Avatar name={user?.name ?? user?.email ?? ''} picture={user?.picture ?? null} />
-              <span className="truncated">{user?.name ?? user?.email}</span>
-            </p>
+            {user && (
+              <p>
+                <Avatar name={user.name ?? user.email ?? ''} picture={user.picture ?? null} />
+                <span className="truncated">{user.name ?? user.email}</span>
+              </p>
+            )}
             <button type="button" className="button quiet" onClick={() => void signOut()}>
               {t('Sign out')}
             </button>

@@ -555,7 +555,7 @@ export const DE: Words = {
   'Permitted methods; all without a choice': 'Erlaubte Verfahren; ohne Auswahl alle',
   'Apply the rules': 'Regeln anwenden',
   'Demand two factors': 'Zwei Faktoren verlangen',
-  'New sign-in after hours': 'Neue Anmeldung nach Stunden',
+  'Hours until a new sign-in': 'Neue Anmeldung nach Stunden',
   'Empty: as the tenant says.': 'Leer: wie beim Mandanten.',
   'Permitted networks': 'Erlaubte Netze',
   'One a line, such as 203.0.113.0/24. Empty: all.': 'Eines pro Zeile, wie 203.0.113.0/24. Leer: alle.',
@@ -1057,8 +1057,8 @@ export const DE: Words = {
   'Tokens have the permissions': 'Tokens haben die Berechtigungen',
   'The API is saved.': 'Die API ist gespeichert.',
   'People see it when they consent.': 'Personen sehen ihn bei der Einwilligung.',
-  'Clients send it as `resource`; tokens have it as `aud`.':
-    'Clients senden sie als `resource`, Tokens haben sie als `aud`.',
+  'Clients send it as resource; tokens have it as aud.':
+    'Clients senden sie als resource, Tokens haben sie als aud.',
   'One a line, such as de: Laden': 'Je Zeile einer, etwa de: Laden',
   '60 to 86400. That of the client when empty, or shorter.':
     '60 bis 86400. Leer, oder wenn sie kürzer ist, gilt die des Clients.',
@@ -1093,7 +1093,6 @@ export const DE: Words = {
   'Held by ({count})': 'Gehalten von ({count})',
   'There is no such role': 'Diese Rolle gibt es nicht',
   'All roles at APIs': 'Alle Rollen an APIs',
-  'For {holders}': 'Für {holders}',
   'All who hold the role lose it. Nothing brings it back.':
     'Alle, die die Rolle haben, verlieren sie. Nichts bringt sie zurück.',
   'You may not read roles at APIs.': 'Sie dürfen Rollen an APIs nicht lesen.',
@@ -1569,6 +1568,15 @@ export const DE: Words = {
   'No user matches. Change the search or the filter.':
     'Kein Benutzer passt. Ändern Sie die Suche oder den Filter.',
   'Search by name, address or id': 'Nach Name, Adresse oder Id suchen',
+  // The log
+  'An organization was created': 'Eine Organisation wurde erstellt',
+  'An organization was changed': 'Eine Organisation wurde geändert',
+  'Is no member any more': 'Ist kein Mitglied mehr',
+  'An API was created': 'Eine API wurde erstellt',
+  'A role at APIs was created': 'Eine Rolle an APIs wurde erstellt',
+  'A group was created': 'Eine Gruppe wurde erstellt',
+  'A group was changed': 'Eine Gruppe wurde geändert',
+  'A group was deleted': 'Eine Gruppe wurde gelöscht',
   Menu: 'Menü',
   'Applications and APIs': 'Anwendungen und APIs',
   Activity: 'Aktivität',

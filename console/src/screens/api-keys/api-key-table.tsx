@@ -27,7 +27,7 @@ export const ApiKeyTable = ({
         <th scope="col">{t('Permits')}</th>
         <th scope="col">{t('Last used')}</th>
         <th scope="col">{t('Expires')}</th>
-        <th scope="col">
+        <th scope="col" className="row-actions">
           <span className="hidden">{t('Actions')}</span>
         </th>
       </tr>

@@ -59,6 +59,13 @@ export const useEvent = (key: eventList_event$key): eventList_event$data =>
             email
           }
         }
+        ... on UserLockEvent {
+          user {
+            id
+            name
+            email
+          }
+        }
         ... on SessionEvent {
           reason
           user {

@@ -1,3 +1,4 @@
+import '../applications/applications.css'
 import { useState } from 'react'
 import { graphql, useFragment } from 'react-relay/hooks'
 import type {

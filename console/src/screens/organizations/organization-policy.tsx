@@ -91,7 +91,7 @@ export function OrganizationPolicy({
         disabled={!mayWrite}
       />
       <Field
-        label={t('New sign-in after hours')}
+        label={t('Hours until a new sign-in')}
         name="sessionLifetimeSeconds"
         hint={t('Empty: as the tenant says.')}
         problem={problem}

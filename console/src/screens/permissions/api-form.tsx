@@ -183,7 +183,7 @@ export function ApiForm({ api: key, mayWrite }: { api: apiForm_api$key; mayWrite
               <fieldset className="settings" disabled={!mayWrite} aria-label={t('Settings')}>
                 <TextField {...text('name', t('People see it when they consent.'))} />
                 <TextField
-                  {...text('identifier', t('Clients send it as `resource`; tokens have it as `aud`.'))}
+                  {...text('identifier', t('Clients send it as resource; tokens have it as aud.'))}
                 />
                 <TextField {...text('description', t('For administrators.'))} />
                 <TextField {...text('translations', t('One a line, such as de: Laden'))} rows={2} />

@@ -81,7 +81,7 @@ export function AppRoleScreen() {
           <CopiedText text={appRole.id} />
         </div>
         <span>
-          {t('For {holders}', { holders: appRole.assignableTo.map((each) => HOLDERS[each]).join(', ') })}
+          {t('Who may hold it')}: {appRole.assignableTo.map((each) => HOLDERS[each]).join(', ')}
         </span>
         {mayWrite && (
           <div className="actions">
