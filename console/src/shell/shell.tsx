@@ -167,7 +167,7 @@ function Frame() {
           </p>
           <button
             type="button"
-            className="button quiet menu"
+            className="button quiet open-menu"
             aria-expanded={menu.isOpen}
             aria-controls="areas"
             onClick={menu.toggle}
