@@ -8,7 +8,7 @@ import { test } from '../support/fixtures.ts'
 
 test.beforeAll(() => ensureBuilt())
 
-const MAX_FIRST_LOAD_BYTES = 150_000
+const MAX_FIRST_LOAD_BYTES = 145_000
 
 const readSettings = (html: string): Record<string, string> =>
   JSON.parse(
@@ -52,7 +52,7 @@ describe('the console', () => {
     }
   })
 
-  test('loads at most 150 KB before its first screen', () => {
+  test('loads at most 145 KB before its first screen', () => {
     const bytes = listFirstLoad().map((name) => readConsoleFile(`${name}.br`).length)
     expect(bytes.reduce((sum, size) => sum + size, 0)).toBeLessThan(MAX_FIRST_LOAD_BYTES)
   })

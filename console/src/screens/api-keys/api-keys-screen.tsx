@@ -1,5 +1,6 @@
 import { useState } from 'react'
-import { graphql, usePaginationFragment } from 'react-relay/hooks'
+import { graphql } from 'react-relay/hooks'
+import { usePaginationFragment } from 'react-relay/relay-hooks/usePaginationFragment'
 import type { apiKeysScreen_apiKeys$key } from '../../generated/apiKeysScreen_apiKeys.graphql.ts'
 import type { apiKeysScreenPageQuery } from '../../generated/apiKeysScreenPageQuery.graphql.ts'
 import type { apiKeysScreenQuery } from '../../generated/apiKeysScreenQuery.graphql.ts'

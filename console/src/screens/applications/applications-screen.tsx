@@ -1,6 +1,7 @@
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { Suspense, useCallback, useDeferredValue, useRef, useState } from 'react'
-import { fetchQuery, graphql, usePaginationFragment, useRelayEnvironment } from 'react-relay/hooks'
+import { fetchQuery, graphql, useRelayEnvironment } from 'react-relay/hooks'
+import { usePaginationFragment } from 'react-relay/relay-hooks/usePaginationFragment'
 import type { applicationsScreen_clients$key } from '../../generated/applicationsScreen_clients.graphql.ts'
 import type { applicationsScreenChangesSubscription } from '../../generated/applicationsScreenChangesSubscription.graphql.ts'
 import type { applicationsScreenClientQuery } from '../../generated/applicationsScreenClientQuery.graphql.ts'

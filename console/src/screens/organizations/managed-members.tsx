@@ -1,4 +1,5 @@
-import { graphql, usePaginationFragment } from 'react-relay/hooks'
+import { graphql } from 'react-relay/hooks'
+import { usePaginationFragment } from 'react-relay/relay-hooks/usePaginationFragment'
 import type { managedMembers_organization$key } from '../../generated/managedMembers_organization.graphql.ts'
 import type { managedMembersPageQuery } from '../../generated/managedMembersPageQuery.graphql.ts'
 import type { managedMembersRemoveMutation } from '../../generated/managedMembersRemoveMutation.graphql.ts'

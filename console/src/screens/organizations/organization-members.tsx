@@ -1,6 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
-import { fetchQuery, graphql, usePaginationFragment, useRelayEnvironment } from 'react-relay/hooks'
+import { fetchQuery, graphql, useRelayEnvironment } from 'react-relay/hooks'
+import { usePaginationFragment } from 'react-relay/relay-hooks/usePaginationFragment'
 import type { organizationMembers_organization$key } from '../../generated/organizationMembers_organization.graphql.ts'
 import type { organizationMembersAddMutation } from '../../generated/organizationMembersAddMutation.graphql.ts'
 import type { organizationMembersInviteMutation } from '../../generated/organizationMembersInviteMutation.graphql.ts'

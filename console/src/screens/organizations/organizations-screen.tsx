@@ -1,6 +1,7 @@
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { type FormEvent, Suspense, useCallback, useDeferredValue, useState } from 'react'
-import { graphql, usePaginationFragment } from 'react-relay/hooks'
+import { graphql } from 'react-relay/hooks'
+import { usePaginationFragment } from 'react-relay/relay-hooks/usePaginationFragment'
 import type { organizationsScreen_organizations$key } from '../../generated/organizationsScreen_organizations.graphql.ts'
 import type { organizationsScreenCreateMutation } from '../../generated/organizationsScreenCreateMutation.graphql.ts'
 import type { organizationsScreenPageQuery } from '../../generated/organizationsScreenPageQuery.graphql.ts'

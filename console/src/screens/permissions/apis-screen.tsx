@@ -1,6 +1,7 @@
 import { Link, useNavigate } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
-import { graphql, usePaginationFragment } from 'react-relay/hooks'
+import { graphql } from 'react-relay/hooks'
+import { usePaginationFragment } from 'react-relay/relay-hooks/usePaginationFragment'
 import type { apisScreen_apis$key } from '../../generated/apisScreen_apis.graphql.ts'
 import type { apisScreenCreateMutation } from '../../generated/apisScreenCreateMutation.graphql.ts'
 import type { apisScreenPageQuery } from '../../generated/apisScreenPageQuery.graphql.ts'

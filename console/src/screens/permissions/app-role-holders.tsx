@@ -1,6 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import { graphql, usePaginationFragment } from 'react-relay/hooks'
+import { graphql } from 'react-relay/hooks'
+import { usePaginationFragment } from 'react-relay/relay-hooks/usePaginationFragment'
 import type {
   appRoleHolders_appRole$data,
   appRoleHolders_appRole$key,

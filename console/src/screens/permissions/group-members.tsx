@@ -1,5 +1,6 @@
 import { Link } from '@tanstack/react-router'
-import { graphql, usePaginationFragment } from 'react-relay/hooks'
+import { graphql } from 'react-relay/hooks'
+import { usePaginationFragment } from 'react-relay/relay-hooks/usePaginationFragment'
 import type { groupMembers_group$key } from '../../generated/groupMembers_group.graphql.ts'
 import type { groupMembersAddMutation } from '../../generated/groupMembersAddMutation.graphql.ts'
 import type { groupMembersPageQuery } from '../../generated/groupMembersPageQuery.graphql.ts'

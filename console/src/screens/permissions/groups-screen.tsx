@@ -1,7 +1,8 @@
 import './permissions.css'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { graphql, usePaginationFragment } from 'react-relay/hooks'
+import { graphql } from 'react-relay/hooks'
+import { usePaginationFragment } from 'react-relay/relay-hooks/usePaginationFragment'
 import type {
   groupsScreen_groups$data,
   groupsScreen_groups$key,

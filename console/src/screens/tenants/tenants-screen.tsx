@@ -1,6 +1,7 @@
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { Suspense, useCallback, useDeferredValue, useEffect, useState } from 'react'
-import { graphql, usePaginationFragment } from 'react-relay/hooks'
+import { graphql } from 'react-relay/hooks'
+import { usePaginationFragment } from 'react-relay/relay-hooks/usePaginationFragment'
 import type { tenantsScreen_tenants$key } from '../../generated/tenantsScreen_tenants.graphql.ts'
 import type { tenantsScreenPageQuery } from '../../generated/tenantsScreenPageQuery.graphql.ts'
 import type { tenantsScreenQuery } from '../../generated/tenantsScreenQuery.graphql.ts'

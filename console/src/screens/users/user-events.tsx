@@ -1,5 +1,6 @@
 import { Link } from '@tanstack/react-router'
-import { graphql, usePaginationFragment } from 'react-relay/hooks'
+import { graphql } from 'react-relay/hooks'
+import { usePaginationFragment } from 'react-relay/relay-hooks/usePaginationFragment'
 import type { userEvents_events$key } from '../../generated/userEvents_events.graphql.ts'
 import type { EventType, userEventsPageQuery } from '../../generated/userEventsPageQuery.graphql.ts'
 import { LiveChanges } from '../../parts/live-changes.tsx'
