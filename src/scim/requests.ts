@@ -1,11 +1,11 @@
+import { readIdPrefix } from '../core/crypto.ts'
 import { isJsonObject } from '../core/json/json-object.ts'
 import type { Json } from './attributes.ts'
 import { type Filter, getMember, parseFilter } from './filter.ts'
-import { MAX_COUNT } from './schemas.ts'
+import { DEFAULT_COUNT, MAX_COUNT } from './schemas.ts'
 import { ScimError } from './scim-errors.ts'
 
 const CORE = /^urn:ietf:params:scim:schemas:core:2\.0:(?:User|Group):/i
-const DEFAULT_COUNT = 100
 
 /** Which attributes a response has (RFC 7644, section 3.9). Paths are in lower case. */
 export type Selection = { attributes: string[] | null; excluded: string[] }
@@ -17,6 +17,8 @@ export type ScimQuery = Selection & {
   /** From 1 on. */
   startIndex: number
   count: number
+  /** The id that a page by cursor follows: '' for the first page, null for a page by index. */
+  after: string | null
 }
 
 const readPaths = (value: unknown): string[] =>
@@ -31,6 +33,16 @@ function readInteger(value: unknown, name: string, standard: number): number {
   return Math.min(number, 2 ** 31 - 1)
 }
 
+/** Reads a cursor (RFC 9865): that of a former page, or none. Throws ScimError invalidCursor. */
+function readCursor(value: unknown, sortBy: unknown): string | null {
+  if (value === undefined || value === null) return null
+  const after = Buffer.from(String(value), 'base64url').toString()
+  if (sortBy || toCursor(after) !== value || (after !== '' && readIdPrefix(after) === null))
+    throw new ScimError('invalidCursor', 'cursor is that of a former page, which is not sorted.')
+  return after
+}
+const toCursor = (id: string): string => Buffer.from(id).toString('base64url')
+
 /** Reads the parameters of a list, of a query or of a search request. Throws ScimError. */
 export function readScimQuery(given: Json): ScimQuery {
   const get = (name: string) => getMember(given, name)
@@ -38,9 +50,10 @@ export function readScimQuery(given: Json): ScimQuery {
   return {
     filter: typeof filter === 'string' && filter !== '' ? parseFilter(filter) : null,
     sortBy: typeof sortBy === 'string' && sortBy !== '' ? sortBy.replace(CORE, '').toLowerCase() : null,
-    descending: String(get('sortOrder')).toLowerCase() === 'descending',
+    descending: Boolean(sortBy) && String(get('sortOrder')).toLowerCase() === 'descending',
     startIndex: Math.max(1, readInteger(get('startIndex'), 'startIndex', 1)),
     count: Math.min(MAX_COUNT, Math.max(0, readInteger(get('count'), 'count', DEFAULT_COUNT))),
+    after: readCursor(get('cursor'), sortBy),
     attributes: attributes.length > 0 ? attributes : null,
     excluded: readPaths(get('excludedAttributes')),
   }
@@ -80,11 +93,18 @@ export const selectAttributes = (resource: Json, selection: Selection): Json =>
       .map(([name, value]) => [name, selectMembers(value, name.toLowerCase(), selection)]),
   )
 
-/** A list (RFC 7644, section 3.4.2). */
-export const toListResponse = (resources: Json[], totalResults: number, startIndex = 1): Json => ({
-  schemas: ['urn:ietf:params:scim:api:messages:2.0:ListResponse'],
-  totalResults,
-  startIndex,
-  itemsPerPage: resources.length,
-  Resources: resources,
-})
+/** A list (RFC 7644, section 3.4.2), by cursor with that of the next page (RFC 9865, section 2). */
+export function toListResponse(
+  resources: Json[],
+  totalResults: number,
+  { startIndex = 1, after = null, count = 0 }: Partial<ScimQuery> = {},
+): Json {
+  const isFull = count > 0 && resources.length === count
+  return {
+    schemas: ['urn:ietf:params:scim:api:messages:2.0:ListResponse'],
+    totalResults,
+    ...(after === null ? { startIndex } : isFull && { nextCursor: toCursor(String(resources.at(-1)?.id)) }),
+    itemsPerPage: resources.length,
+    Resources: resources,
+  }
+}

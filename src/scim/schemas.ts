@@ -10,6 +10,8 @@ import {
   USER_SCHEMA,
 } from './attributes.ts'
 
+/** Resources of a page. */
+export const DEFAULT_COUNT = 100
 export const MAX_COUNT = 200
 
 const toAttribute = ({ name, type, description, subAttributes, ...more }: Attribute): Json => ({
@@ -70,6 +72,13 @@ export const buildServiceProviderConfig = (tenant: string): Json => ({
   filter: { supported: true, maxResults: MAX_COUNT },
   changePassword: { supported: false },
   sort: { supported: true },
+  pagination: {
+    cursor: true,
+    index: true,
+    defaultPaginationMethod: 'index',
+    defaultPageSize: DEFAULT_COUNT,
+    maxPageSize: MAX_COUNT,
+  },
   etag: { supported: true },
   authenticationSchemes: [
     {

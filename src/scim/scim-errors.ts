@@ -1,6 +1,6 @@
 import { AppError, Conflict, type ErrorCode, InvalidInput } from '../core/errors.ts'
 
-/** The detail codes of errors (RFC 7644, section 3.12; `invalidCursor` and `expiredCursor` of RFC 9865 are not used). */
+/** The detail codes of errors (RFC 7644, section 3.12; RFC 9865, section 2.1). */
 export type ScimType =
   | 'invalidFilter'
   | 'tooMany'
@@ -10,6 +10,7 @@ export type ScimType =
   | 'invalidPath'
   | 'noTarget'
   | 'invalidValue'
+  | 'invalidCursor'
 
 const STATUSES: Partial<Record<ScimType, [number, ErrorCode]>> = { uniqueness: [409, 'CONFLICT'] }
 

@@ -67,16 +67,17 @@ async function replyWithGroup(request: Request, id: string, status = 200): Promi
 async function answerUsers({ caller, query }: Request): Promise<Reply> {
   const { rows, total } = await listUsers(caller, query)
   const resources = rows.map((row) => selectAttributes(toUserResource(row), query))
-  return { status: 200, body: toListResponse(resources, total, query.startIndex) }
+  return { status: 200, body: toListResponse(resources, total, query) }
 }
 
 async function answerGroups({ caller, query }: Request): Promise<Reply> {
-  const { startIndex, count } = query
+  const { startIndex, count, after } = query
   const groups = await findGroups(caller, query)
-  const page = groups.slice(startIndex - 1, startIndex - 1 + count)
+  const start = after === null ? startIndex - 1 : groups.filter(({ id }) => id <= after).length
+  const page = groups.slice(start, start + count)
   const resources = await toGroupResources(caller.ctx.db, page, isSelected(query, 'members'))
   const selected = resources.map((resource) => selectAttributes(resource, query))
-  return { status: 200, body: toListResponse(selected, groups.length, startIndex) }
+  return { status: 200, body: toListResponse(selected, groups.length, query) }
 }
 
 const getIfMatch = ({ headers }: Request): string | null => headers.get('if-match')

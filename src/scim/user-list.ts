@@ -8,7 +8,7 @@ export async function listUsers(
   { ctx, organizationId }: Provisioner,
   { startIndex, count, ...query }: ScimQuery,
 ): Promise<{ rows: UserRow[]; total: number }> {
-  const page = { organizationId, ...query, offset: startIndex - 1, limit: count }
+  const page = { organizationId, ...query, offset: query.after === null ? startIndex - 1 : 0, limit: count }
   const { ids, total } = await selectUserIds(ctx.db, page)
   return { rows: ids.length > 0 ? await findUserRows(ctx.db, organizationId, ids) : [], total }
 }

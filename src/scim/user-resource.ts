@@ -12,7 +12,9 @@ const include = (ownerId: string, organizationId: string | null) =>
     memberships: { where: { organizationId: organizationId ?? '' } },
     groups: { where: { organizationId }, select: { group: { select: { id: true, name: true } } } },
   }) satisfies Prisma.UserInclude
-type Loaded = Prisma.UserGetPayload<{ include: ReturnType<typeof include> }>
+/** Large values that no attribute has. */
+const OMITTED = { userMetadata: true, appMetadata: true } as const
+type Loaded = Prisma.UserGetPayload<{ include: ReturnType<typeof include>; omit: typeof OMITTED }>
 
 /** A user as a SCIM client sees it. */
 export type UserRow = Omit<Loaded, 'scimUsers' | 'memberships'> & {
@@ -31,6 +33,7 @@ export async function findUserRows(
   const users = await db.prisma.user.findMany({
     where: { tenantId: db.tenant, id: { in: [...ids] } },
     include: include(organizationId ?? '', organizationId),
+    omit: OMITTED,
   })
   const byId = new Map(users.map((user) => [user.id, user]))
   return ids.flatMap((id) => {

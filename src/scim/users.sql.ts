@@ -133,12 +133,14 @@ export type UserQuery = {
   descending: boolean
   offset: number
   limit: number
+  /** The id that the page follows, instead of an offset; null for a page by offset. */
+  after: string | null
 }
 
 /** The statement of a page of ids, with the number of all, and of those that were read for it. */
 export function buildUserIdsStatement(
   tenant: string,
-  { organizationId, filter, sortBy, descending, offset, limit }: UserQuery,
+  { organizationId, filter, sortBy, descending, offset, limit, after }: UserQuery,
 ) {
   const bind = createBinder(tenant)
   bind(organizationId ?? '')
@@ -154,6 +156,7 @@ export function buildUserIdsStatement(
       ? '(SELECT NULL::text AS "userId", NULL::timestamptz AS "updatedAt") m ON true'
       : '"Membership" m ON m."tenantId" = $1 AND m."organizationId" = $2::text AND m."userId" = c."id"'
   const [skipped, taken] = [bind(offset), bind(limit)].map((parameter) => `${parameter}::int`)
+  const page = after === null ? '' : `WHERE "id" > ${bind(after)}::text`
   if (isPlain) {
     const total =
       organizationId === null
@@ -161,7 +164,7 @@ export function buildUserIdsStatement(
         : `(SELECT count(*) FROM (${candidates}) a)`
     return boundStatement(
       RETURNS,
-      `SELECT ARRAY(SELECT a."id" FROM (${candidates}) a ORDER BY a."id" OFFSET ${skipped} LIMIT ${taken}) AS "ids",
+      `SELECT ARRAY(SELECT a."id" FROM (${candidates}) a ${page} ORDER BY a."id" OFFSET ${skipped} LIMIT ${taken}) AS "ids",
          ${total}::int AS "total", 0 AS "read"`,
       bind.values,
     )
@@ -176,7 +179,7 @@ export function buildUserIdsStatement(
        LEFT JOIN "ScimUser" s ON ${OWN_ROW} AND s."userId" = c."id"
        LEFT JOIN ${membership}${conditions.length > 0 ? ` WHERE ${conditions.join(' AND ')}` : ''}
      )
-     SELECT ARRAY(SELECT "id" FROM found ORDER BY "place" OFFSET ${skipped} LIMIT ${taken}) AS "ids",
+     SELECT ARRAY(SELECT "id" FROM found ${page} ORDER BY "place" OFFSET ${skipped} LIMIT ${taken}) AS "ids",
        (SELECT count(*) FROM found)::int AS "total", (SELECT count(*) FROM read)::int AS "read"`,
     bind.values,
   )

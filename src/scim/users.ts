@@ -142,7 +142,15 @@ export async function createUser(caller: Provisioner, body: unknown): Promise<Us
   return namingAttributes(() =>
     ctx.db.transaction(async (tx) => {
       const filter = { op: 'eq', path: 'username', value: wanted.scim.userName } as const
-      const query = { organizationId, filter, sortBy: null, descending: false, offset: 0, limit: 1 }
+      const query = {
+        organizationId,
+        filter,
+        sortBy: null,
+        descending: false,
+        offset: 0,
+        limit: 1,
+        after: null,
+      }
       if ((await selectUserIds(tx, query)).total > 0) throw createTakenError()
       const id =
         organizationId === null

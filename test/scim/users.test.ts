@@ -1,6 +1,7 @@
 import { describe, expect } from 'vitest'
 import { setUserRoles } from '../../src/users/roles.ts'
 import { logOf } from '../support/events.ts'
+import type { Json } from '../support/json.ts'
 import { ENTERPRISE, PATCH, test, USER } from '../support/scim.ts'
 
 describe('Entra ID', () => {
@@ -253,6 +254,16 @@ describe('a SCIM client', () => {
       userName: ada.email,
       meta: { created: expect.any(String) },
     })
+    const walked: string[] = []
+    for (let cursor: string | undefined = ''; cursor !== undefined; ) {
+      const { body }: { body: Json } = await call('GET', `/Users?count=2&cursor=${cursor}`)
+      walked.push(...body.Resources.map(({ id }: { id: string }) => id))
+      cursor = body.nextCursor
+    }
+    const everybody = (await call('GET', '/Users')).body
+    expect(walked).toEqual(everybody.Resources.map(({ id }: { id: string }) => id))
+    expect(walked).toHaveLength(everybody.totalResults)
+    expect((await call('GET', '/Users?cursor=x')).body.scimType).toBe('invalidCursor')
     const page = (await call('GET', '/Users?startIndex=2&count=1&excludedAttributes=groups,emails')).body
     expect(page).toMatchObject({ startIndex: 2, itemsPerPage: 1 })
     expect(page.Resources[0]).not.toHaveProperty('groups')
