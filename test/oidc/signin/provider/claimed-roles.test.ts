@@ -1,5 +1,6 @@
 import { describe, expect } from 'vitest'
 import { selectUserAccess } from '../../../../src/access/effective-access.sql.ts'
+import { readMemberships } from '../../../../src/bulk/import-memberships.ts'
 import type { Ctx } from '../../../../src/context/context.ts'
 import type { Scope } from '../../../../src/core/scopes.ts'
 import {
@@ -13,6 +14,7 @@ import { createOrganizationDomain } from '../../../../src/organizations/organiza
 import { createOrganization } from '../../../../src/organizations/organizations.ts'
 import { createApi } from '../../../../src/permissions/apis.ts'
 import { createAppRole, deleteAppRole } from '../../../../src/permissions/app-roles.ts'
+import { findProvidedAppRoles } from '../../../../src/permissions/provider-roles.ts'
 import { getMembershipAppRoles, setMembershipAppRoles } from '../../../../src/permissions/role-assignments.ts'
 import { ctxFor, TENANT_SCOPES } from '../../../support/actors.ts'
 import { dbFor } from '../../../support/database.ts'
@@ -103,6 +105,11 @@ describe('roles by a claim of the provider of an organization', () => {
     await setMembershipAppRoles(ctx, membershipId, { appRoleIds: [] })
     await setMembershipAppRoles(ctx, membershipId, { appRoleIds: [roles.payer] })
     expect((await enter(customer, { groups: ['clerks', 'cashiers'] })).names).toEqual(['clerk', 'payer'])
+    // An import would give those of the provider for ever.
+    expect((await readMemberships(ctx.db, [userId])).get(userId)).toMatchObject([{ appRoles: ['payer'] }])
+    expect((await findProvidedAppRoles(ctx.db, [membershipId]))[0]?.providedAppRoles).toEqual([
+      { appRoleId: roles.clerk, idpId: provider.id, idpName: `Upstream ${provider.id}` },
+    ])
     expect((await enter(customer, {})).names).toEqual(['payer'])
     const changes = await events({ type: 'membership.app_roles_changed', userId })
     expect(changes.map(({ detail, subjectIds }) => [detail, subjectIds.includes(provider.id)])).toEqual([
