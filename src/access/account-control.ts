@@ -1,5 +1,5 @@
 import type { Ctx } from '../context/context.ts'
-import { getRoleScopes, type Scope } from '../core/scopes.ts'
+import { getRoleScopes, type HeldRoles, type Scope } from '../core/scopes.ts'
 import type { Db } from '../database/handle.ts'
 import { type HeldRights, selectHeldRights } from './effective-access.sql.ts'
 import { requireNoEscalation } from './require-scope.ts'
@@ -42,7 +42,7 @@ export async function findGuardedUsers(db: Db, ctx: Ctx, userIds: string[]): Pro
 export async function requireAccountControl(
   db: Db,
   ctx: Ctx,
-  { id, roles }: { id: string; roles: readonly string[] },
+  { id, roles }: { id: string; roles: HeldRoles },
 ): Promise<void> {
   requireNoEscalation(ctx, getRoleScopes(roles))
   if (listUngrantableRights(ctx).length === 0) return

@@ -1,16 +1,10 @@
 import type { Ctx } from '../context/context.ts'
 import { takeChange } from '../coordination/person-budgets.ts'
-import { Forbidden, InvalidInput, Unauthenticated } from '../core/errors.ts'
-import {
-  ACCOUNT_SCOPE,
-  getRoleScopes,
-  listRoles,
-  type Role,
-  type Scope,
-  SYSTEM_SCOPES,
-  SYSTEM_TENANT,
-} from '../core/scopes.ts'
+import { Forbidden, Unauthenticated } from '../core/errors.ts'
+import { ACCOUNT_SCOPE, getRoleScopes, type Scope, SYSTEM_SCOPES, SYSTEM_TENANT } from '../core/scopes.ts'
+import type { Db } from '../database/handle.ts'
 import type { FilterMember } from '../schema/lists.ts'
+import { shareKnownRoles } from './held-roles.sql.ts'
 import type { TokenBasis } from './token-status.sql.ts'
 
 /**
@@ -51,20 +45,11 @@ export function requireNoEscalation(ctx: Ctx, wanted: Iterable<Scope>): void {
 }
 
 /**
- * Requires that users of the tenant can have the roles, and that the caller has all their scopes. Throws InvalidInput
- * and Forbidden.
+ * Requires that users of the tenant can have the roles, and that the caller has all their scopes. The roles do not change
+ * before the transaction ends. Throws InvalidInput, NotFound and Forbidden.
  */
-export function requireGrantableRoles(ctx: Ctx, roles: readonly Role[]): void {
-  const available = listRoles(ctx.tenant)
-  const missing = roles.filter((role) => !available.includes(role))
-  if (missing.length > 0)
-    throw new InvalidInput(
-      missing.map((role) => ({
-        field: 'roles',
-        description: `${role} exists in tenant ${SYSTEM_TENANT} only`,
-      })),
-    )
-  requireNoEscalation(ctx, getRoleScopes(roles))
+export async function requireGrantableRoles(db: Db, ctx: Ctx, roles: readonly string[]): Promise<void> {
+  requireNoEscalation(ctx, getRoleScopes(await shareKnownRoles(db, roles)))
 }
 
 /**

@@ -1,6 +1,8 @@
+import type { HeldRoles } from '../core/scopes.ts'
 import type { Db } from '../database/handle.ts'
 import { findByKey } from '../database/key-lookup.ts'
 import { statement, typed } from '../database/statement.ts'
+import { buildHeldRolesSql, HELD_ROLES } from './held-roles.sql.ts'
 import { buildUnmetRuleSql } from './organization-policy.sql.ts'
 
 /** The rows that a user's access token depends on. */
@@ -46,7 +48,7 @@ export const buildAdministratorSql = (
   ))`
 
 /** The roles of a token's user, and whether the user is an administrator of the organization of the token. */
-export type ActiveUser = { roles: string[]; isAdministrator: boolean }
+export type ActiveUser = { roles: HeldRoles; isAdministrator: boolean }
 
 const SELECT_ACTIVE_USERS = statement({
   shared: true,
@@ -57,9 +59,9 @@ const SELECT_ACTIVE_USERS = statement({
     organizationIds: typed<(string | null)[]>('text[]'),
     deviceIps: typed<(string | null)[]>('text[]'),
   },
-  returns: { index: 'int', roles: 'text[]', isAdministrator: 'boolean' },
+  returns: { index: 'int', roles: HELD_ROLES, isAdministrator: 'boolean' },
 })`
-  SELECT t."index"::int AS "index", u."roles", ${buildAdministratorSql('t."organizationId"')} AS "isAdministrator"
+  SELECT t."index"::int AS "index", ${buildHeldRolesSql('u')} AS "roles", ${buildAdministratorSql('t."organizationId"')} AS "isAdministrator"
   FROM unnest(:userIds, :grantIds, :sessionIds, :organizationIds, :deviceIps) WITH ORDINALITY
     AS t("userId", "grantId", "sessionId", "organizationId", "deviceIp", "index")
   JOIN LATERAL ${findByKey('User', { id: 't."userId"' })} u ON true

@@ -1,7 +1,9 @@
+import type { HeldRoles } from '../core/scopes.ts'
 import type { Db } from '../database/handle.ts'
 import { findByKey } from '../database/key-lookup.ts'
 import { statement, typed } from '../database/statement.ts'
 import { ACTIVE_KEY_CONDITION } from './api-keys/api-keys.sql.ts'
+import { buildHeldRolesSql } from './held-roles.sql.ts'
 import { ACTIVE_BASIS_CONDITION, buildAdministratorSql, buildMemberCondition } from './token-status.sql.ts'
 
 /** The rows that the access token or API key of a stream depends on. A client's own token has no user. */
@@ -26,7 +28,7 @@ export type StreamTokenBasis = {
  */
 export type TokenStatus = {
   scopes: string[]
-  roles: string[] | null
+  roles: HeldRoles | null
   /** The user is an administrator of the organization of the token. */
   isAdministrator: boolean
   allowedNetworks: string[]
@@ -49,12 +51,12 @@ const SELECT_TOKEN_STATUSES = statement({
   returns: {
     index: 'int',
     scopes: 'text[]',
-    roles: 'text[]?',
+    roles: typed<HeldRoles | null>('text[]?'),
     isAdministrator: 'boolean',
     allowedNetworks: 'text[]',
   },
 })`
-  SELECT t."index"::int AS "index", COALESCE(c."scopes", k."scopes") AS "scopes", u."roles" AS "roles",
+  SELECT t."index"::int AS "index", COALESCE(c."scopes", k."scopes") AS "scopes", ${buildHeldRolesSql('u')} AS "roles",
     ${buildAdministratorSql('t."organizationId"', 't."tenantId"')} AS "isAdministrator",
     COALESCE(k."allowedNetworks", '{}') AS "allowedNetworks"
   FROM unnest(:tenantIds, :targets, :clientIds, :userIds, :grantIds, :sessionIds, :organizationIds, :deviceIps, :keyHashes)

@@ -1,4 +1,5 @@
 import { buildUserRolesSql } from '../access/effective-access.sql.ts'
+import { buildHeldRolesSql, HELD_ROLES } from '../access/held-roles.sql.ts'
 import type { TokenBasis } from '../access/token-status.sql.ts'
 import type { Db } from '../database/handle.ts'
 import { checkFoundRow } from '../database/key-lookup.ts'
@@ -8,13 +9,13 @@ import type { SessionProof } from '../sessions/proofs.ts'
 const SELECT_STEP_UP = statement({
   takes: { userId: 'text', sessionId: 'text?', grantId: 'text?', since: 'timestamptz', now: 'timestamptz' },
   returns: {
-    roles: 'text[]',
+    roles: HELD_ROLES,
     isRecent: 'boolean',
     grantAmr: 'text[]?',
     proofs: typed<SessionProof[] | null>('jsonb?'),
   },
 })`
-  SELECT u."roles", COALESCE(LEAST(s."authenticatedAt", g."authenticatedAt") >= :since, false) AS "isRecent",
+  SELECT ${buildHeldRolesSql('u')} AS "roles", COALESCE(LEAST(s."authenticatedAt", g."authenticatedAt") >= :since, false) AS "isRecent",
     g."amr" AS "grantAmr", CASE WHEN :grantId::text IS NULL THEN s."proofs" END AS "proofs"
   FROM "User" u LEFT JOIN "Session" s ON s."tenantId" = :tenant AND s."id" = :sessionId AND ${checkFoundRow('s."userId" = u."id"')}
     AND s."endedAt" IS NULL AND s."expiresAt" > :now

@@ -1,3 +1,4 @@
+import { shareRoles } from '../access/held-roles.sql.ts'
 import { loadMessageFrame, NOTICE } from '../access/message-tenant.ts'
 import { describeRequestSource } from '../access/request-source.ts'
 import { requireNoEscalation, requireOwnAccount, requireOwnChange } from '../access/require-scope.ts'
@@ -83,7 +84,7 @@ async function confirmAddressChange(
     const before = await redeemAddressChange(tx, pending, codeHash)
     const updated = before && (await updateUserRow(tx, userId, toAddressColumns(channel, before.shown)))
     if (!updated) throw createWrongCodeError()
-    requireNoEscalation(ctx, getRoleScopes(updated.before.roles))
+    requireNoEscalation(ctx, getRoleScopes(await shareRoles(tx, updated.before.roles)))
     const changedFields = toChangedFields(updated.changed)
     if (changedFields.length > 0)
       await recordEvents(tx, ctx, [createEvent('user.updated', { userId, changedFields })])

@@ -5,6 +5,7 @@ import { listDeclaredResources } from '../access/declared-resources.ts'
 import type { Ctx } from '../context/context.ts'
 import { newId, readIdPrefix, sha256 } from '../core/crypto.ts'
 import { InvalidInput, NotFound } from '../core/errors.ts'
+import type { HeldRoles } from '../core/scopes.ts'
 import { addSeconds } from '../core/time.ts'
 import type { Db, Tx } from '../database/handle.ts'
 import { listInOrder } from '../database/page-query.ts'
@@ -168,7 +169,7 @@ export function listApiKeys(ctx: Ctx, args: ListArgs): Promise<Page<ApiKey>> {
 }
 
 /** A key, and the roles of its user; null without one. */
-type LockedKey = RowOf<typeof LOCK_KEY> & { roles: string[] | null }
+type LockedKey = RowOf<typeof LOCK_KEY> & { roles: HeldRoles | null }
 
 /** Locks the row of the key, after that of its user: changes of a user delete keys. Null without such a key. */
 async function lockKey(tx: Tx, id: string): Promise<LockedKey | null> {

@@ -5,7 +5,7 @@ import { findTenant } from '../access/tenant-cache.ts'
 import { isAdministered } from '../context/administered-organization.ts'
 import type { Ctx } from '../context/context.ts'
 import { Conflict, type FieldIssue, InvalidInput, NotFound, UserLocked } from '../core/errors.ts'
-import { getRoleScopes, isScope, listManagementScopes, SCIM_SCOPE } from '../core/scopes.ts'
+import { getRoleScopes, type HeldRoles, isScope, listManagementScopes, SCIM_SCOPE } from '../core/scopes.ts'
 import { addSeconds } from '../core/time.ts'
 import type { Tx } from '../database/handle.ts'
 import { declareTenantLock } from '../database/row-locks.sql.ts'
@@ -22,14 +22,14 @@ const LOCK_TENANT = declareTenantLock(['tenantId'])
 export const issue = (field: string, description: string): FieldIssue => ({ field, description })
 
 /** The scopes that a key may have by its owner: null is the tenant. */
-const listOwnerScopes = (tenant: string, roles: readonly string[] | null): ReadonlySet<string> =>
+const listOwnerScopes = (tenant: string, roles: HeldRoles | null): ReadonlySet<string> =>
   roles === null ? new Set(listManagementScopes(tenant)) : getRoleScopes(roles)
 
 /** Why a key cannot have the scopes: beyond those of its owner, for an organization, or together with other APIs. */
 export function findScopeIssues(
   tenant: string,
   { scopes, resources, userId, organizationId }: ScopedKey,
-  roles: readonly string[] | null,
+  roles: HeldRoles | null,
 ): FieldIssue[] {
   // One API could use the key at another one.
   if (resources.length > 0 && scopes.length > 0)
@@ -101,14 +101,14 @@ type Owner = Pick<ApiKey, 'userId' | 'organizationId'>
 export async function requireUserControl(
   tx: Tx,
   ctx: Ctx,
-  user: { id: string; roles: readonly string[] },
+  user: { id: string; roles: HeldRoles },
 ): Promise<void> {
   requireScope(ctx, 'users:write')
   await requireAccountControl(tx, ctx, user)
 }
 
 /** Locks the row of the owner, and returns the roles of a user. Throws NotFound and UserLocked. */
-export async function lockOwner(tx: Tx, { userId, organizationId }: Owner): Promise<string[] | null> {
+export async function lockOwner(tx: Tx, { userId, organizationId }: Owner): Promise<HeldRoles | null> {
   if (organizationId !== null && !(await lockOrganization(tx, organizationId)))
     throw new NotFound('organization')
   if (userId === null && organizationId === null) await tx.run(LOCK_TENANT)

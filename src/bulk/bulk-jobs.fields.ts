@@ -1,8 +1,8 @@
 import * as z from 'zod'
 import { defineEnum } from '../schema/enums.ts'
 import { requiredText } from '../schema/input-shapes.ts'
-import { ROLE } from '../schema/model-enums.ts'
 import { asId, clientIdShape, createIdShape, instantShape } from '../schema/response-shapes.ts'
+import { roleNames } from '../schema/token-name.ts'
 import { USER_FILTER } from '../users/list/user-filter.fields.ts'
 
 /** Users that a call may name. */
@@ -61,7 +61,7 @@ export const BulkUserUpdate = z
           description: `All users that match, as in the list of users; at most ${MAX_USERS}. An empty filter is all users.`,
           example: undefined,
         }),
-      roles: z.array(ROLE.shape, 'must be a list of roles').nullish().meta({
+      roles: roleNames.nullish().meta({
         description: 'The roles of set-roles, add-roles and remove-roles.',
         example: undefined,
       }),
@@ -92,7 +92,7 @@ export const BulkJobShape = z
   .object({
     id: createIdShape('bulkjob').meta({ description: 'Id of the job.' }),
     action: JOB_ACTION.shape.meta({ description: 'The change.', example: 'lock' }),
-    roles: z.array(ROLE.shape).meta({ description: 'The roles of the action.', example: [] }),
+    roles: z.array(z.string()).meta({ description: 'The roles of the action.', example: [] }),
     clientId: clientIdShape
       .nullable()
       .meta({ description: 'The client whose access is revoked; null for other actions.', example: null }),

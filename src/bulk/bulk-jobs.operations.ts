@@ -22,7 +22,7 @@ export const bulkJobOperations: readonly RestRoute[] = [
     scope: 'users:write',
     isCreation: true,
     input: BulkUserUpdate,
-    errors: [RateLimited],
+    errors: [NotFound, RateLimited],
     output: { bulkJob: BULK_JOB },
     rest: {
       method: 'POST',

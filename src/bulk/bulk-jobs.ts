@@ -1,3 +1,4 @@
+import { shareKnownRoles } from '../access/held-roles.sql.ts'
 import { requireScope } from '../access/require-scope.ts'
 import { requireClientControl, requirePlatformForSharedClient } from '../clients/client-changes.ts'
 import { getClient } from '../clients/clients.ts'
@@ -110,6 +111,7 @@ export async function bulkUpdateUsers(ctx: Ctx, input: unknown): Promise<BulkJob
   const { action, userIds, filter, roles } = parseInput(BulkUserUpdate, input)
   requireScope(ctx, getActionScope(action))
   const job = { action, roles: roles ? [...new Set(roles)].sort() : undefined }
+  await shareKnownRoles(ctx.db, job.roles ?? [])
   if (!filter) return storeJob(ctx, job, (tx, id) => insertJobUsers(tx, id, [...new Set(userIds)]))
   // The filter as it was given is valid, and has a form in JSON.
   const given = (input as { filter: object }).filter

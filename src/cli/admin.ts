@@ -17,7 +17,7 @@ const grantCommand = defineDatabaseCommand({
     role: {
       type: 'string',
       default: 'admin',
-      description: 'admin, support, auditor or, in tenant system, operator',
+      description: 'admin, support, auditor, one that the tenant has defined or, in tenant system, operator',
     },
   },
   run: async ({ email, tenant, role }) => {
@@ -40,7 +40,7 @@ const inviteCommand = defineDatabaseCommand({
     role: {
       type: 'string',
       default: 'admin',
-      description: 'admin, support, auditor or, in tenant system, operator',
+      description: 'admin, support, auditor, one that the tenant has defined or, in tenant system, operator',
     },
     name: { type: 'string', description: 'Name of the person' },
     link: { type: 'boolean', description: 'Print the link instead of sending it; it gives the role, once' },

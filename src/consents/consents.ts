@@ -4,7 +4,7 @@ import { revokeAccess } from '../access/revocation/revocation.ts'
 import type { Ctx } from '../context/context.ts'
 import { readIdPrefix } from '../core/crypto.ts'
 import { NotFound } from '../core/errors.ts'
-import { getRoleScopes } from '../core/scopes.ts'
+import { getRoleScopes, type HeldRoles } from '../core/scopes.ts'
 import { toAppError } from '../core/to-app-error.ts'
 import { listInOrder } from '../database/page-query.ts'
 import { createEvent } from '../events/create-event.ts'
@@ -64,7 +64,7 @@ export const countUserConsents = (ctx: Ctx, userId: string): Promise<number> =>
   ctx.db.prisma.consent.count({ where: { tenantId: ctx.tenant, userId } })
 
 /** The caller must have all scopes of the user's roles. Throws Forbidden. */
-const assertCanRevoke = (ctx: Ctx, roles: readonly string[]) => requireNoEscalation(ctx, getRoleScopes(roles))
+const assertCanRevoke = (ctx: Ctx, roles: HeldRoles) => requireNoEscalation(ctx, getRoleScopes(roles))
 
 /**
  * Revokes a user's consent for a client, with the client's grants, refresh tokens, sessions and unused codes;

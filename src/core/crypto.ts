@@ -28,6 +28,7 @@ export const ID_PREFIXES = [
   'trusteddoc',
   'api',
   'role',
+  'mgmtrole',
   'apikey',
   'group',
   'webhook',

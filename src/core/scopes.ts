@@ -109,9 +109,25 @@ export const listRoles = (tenant: string): Role[] => {
   return ROLE_NAMES.filter((role) => ROLES[role].every((scope) => available.includes(scope)))
 }
 
+declare const HELD: unique symbol
+/**
+ * The names of roles together with the scopes of those that the tenant has defined. The name of a role has no colon, a
+ * scope has one. access/held-roles.sql.ts reads them.
+ */
+export type HeldRoles = string[] & { readonly [HELD]: true }
+
+export const isBuiltInRole = (name: string): name is Role => Object.hasOwn(ROLES, name)
+
 /** The union of the scopes of roles. */
-export const getRoleScopes = (roles: readonly string[]): Set<Scope> =>
-  new Set(roles.flatMap((role): readonly Scope[] => ROLES[role as Role] ?? []))
+export const getRoleScopes = (roles: HeldRoles | readonly Role[]): Set<Scope> =>
+  new Set(
+    [...roles].flatMap((role: string): readonly Scope[] =>
+      isScope(role) ? [role] : isBuiltInRole(role) ? ROLES[role] : [],
+    ),
+  )
+
+/** The names of the roles alone. */
+export const toRoleNames = (roles: HeldRoles): string[] => roles.filter((role) => !isScope(role))
 
 /** Parses a `scope` parameter to a list without duplicates (RFC 6749, section 3.3). */
 export const parseScopeList = (text: string): string[] => [

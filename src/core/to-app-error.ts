@@ -12,6 +12,7 @@ const FIELD_BY_CONSTRAINT: Record<string, string> = {
   IdentityProvider_pkey: 'id',
   Api_identifier_key: 'identifier',
   AppRole_name_key: 'name',
+  ManagementRole_name_key: 'name',
   AppRole_organization_name_key: 'name',
   Group_name_key: 'name',
   Group_organization_name_key: 'name',

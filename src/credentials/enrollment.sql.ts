@@ -1,3 +1,4 @@
+import { shareRoles } from '../access/held-roles.sql.ts'
 import type { Db } from '../database/handle.ts'
 import { declareRowLock } from '../database/row-locks.sql.ts'
 import { type RowOf, statement, typed } from '../database/statement.ts'
@@ -24,6 +25,7 @@ export async function lockEnrollee(db: Db, userId: string) {
   const { emailVerified, emailKey, phoneNumberVerified, phoneNumberKey, ...others } = user
   return {
     ...others,
+    roles: await shareRoles(db, others.roles),
     email: emailVerified ? emailKey : null,
     phoneNumber: phoneNumberVerified ? phoneNumberKey : null,
   }

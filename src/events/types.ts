@@ -221,6 +221,21 @@ export const EVENTS = {
     ['userId'],
     z.strictObject({ roles: z.string() }),
   ),
+  'management_role.created': event(
+    'A management role was defined. `scopes` are those that it permits, separated by spaces.',
+    ['managementRoleId'],
+    z.strictObject({ name: z.string(), scopes: z.string() }),
+  ),
+  'management_role.updated': event(
+    'A management role changed, for all who hold it. `added` and `removed` are scopes, separated by spaces.',
+    ['managementRoleId'],
+    z.strictObject({ name: z.string(), added: z.string(), removed: z.string() }),
+  ),
+  'management_role.deleted': event(
+    'A management role, which nobody held, was deleted.',
+    ['managementRoleId'],
+    z.strictObject({ name: z.string() }),
+  ),
   ...ORGANIZATION_EVENTS,
   ...WEBHOOK_EVENTS,
   'bulk_job.started': event(

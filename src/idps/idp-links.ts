@@ -1,10 +1,11 @@
 import { isDeepStrictEqual } from 'node:util'
 import { requireAccountControl } from '../access/account-control.ts'
+import { resolveRoles } from '../access/held-roles.sql.ts'
 import { requireNoEscalation } from '../access/require-scope.ts'
 import type { Ctx } from '../context/context.ts'
 import { newId } from '../core/crypto.ts'
 import { Conflict, InvalidInput, NotFound, Unavailable } from '../core/errors.ts'
-import { getRoleScopes } from '../core/scopes.ts'
+import { getRoleScopes, type HeldRoles } from '../core/scopes.ts'
 import { toAppError } from '../core/to-app-error.ts'
 import type { Db, Tx } from '../database/handle.ts'
 import { createEvent } from '../events/create-event.ts'
@@ -26,7 +27,7 @@ const createIdpNotFoundError = () => new NotFound('identity provider')
 /** The account on which a link is created. */
 export type LinkAuthority = {
   /** Throws Forbidden when the caller may not change the links of a user. */
-  requireControl: (db: Db, ctx: Ctx, user: { id: string; roles: readonly string[] }) => Promise<void> | void
+  requireControl: (db: Db, ctx: Ctx, user: { id: string; roles: HeldRoles }) => Promise<void> | void
   /** Links that the management API creates survive the first verification of an address. */
   byManagement: boolean
 }
@@ -177,7 +178,7 @@ export async function linkIdpUser(
   if (!user) throw createUserNotFoundError()
   const idp = await prisma.identityProvider.findUnique({ where: toKey(idpId) })
   if (!idp) throw createIdpNotFoundError()
-  await by.requireControl(ctx.db, ctx, user)
+  await by.requireControl(ctx.db, ctx, { ...user, roles: await resolveRoles(ctx.db, user.roles) })
   const proven = await proveIdentity(idp, proof)
   const link = await translateConflicts(() =>
     ctx.db.transaction((tx) =>

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { listUngrantableRights, requireRightsControl } from '../access/account-control.ts'
+import { shareRoles } from '../access/held-roles.sql.ts'
 import { requireNoEscalation } from '../access/require-scope.ts'
 import { invalidateTenant } from '../access/tenant-cache.ts'
 import type { Ctx } from '../context/context.ts'
@@ -152,7 +153,7 @@ export const listOrganizationIdps = (ctx: Ctx, id: string, args: PageArgs): Prom
 async function requireIdpControl(tx: Tx, ctx: Ctx, idpId: string): Promise<void> {
   const { actor, tenant, scopes } = ctx
   if (actor.kind === 'platform' || listManagementScopes(tenant).every((scope) => scopes.has(scope))) return
-  requireNoEscalation(ctx, getRoleScopes(await selectLinkedUserRoles(tx, idpId)))
+  requireNoEscalation(ctx, getRoleScopes(await shareRoles(tx, await selectLinkedUserRoles(tx, idpId))))
   if (listUngrantableRights(ctx).length === 0) return
   const held = await selectLinkedRights(tx, idpId)
   if (held) requireRightsControl(ctx, held)

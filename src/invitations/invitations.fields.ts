@@ -7,7 +7,6 @@ import { textIn } from '../schema/formats.ts'
 import { boolean, integer, optional, requiredText, text } from '../schema/input-shapes.ts'
 import { languageTag } from '../schema/language-tag.ts'
 import { defineFilter } from '../schema/lists.ts'
-import { ROLE } from '../schema/model-enums.ts'
 import {
   asId,
   clientIdShape,
@@ -15,6 +14,7 @@ import {
   createIdShape,
   instantShape,
 } from '../schema/response-shapes.ts'
+import { roleNames } from '../schema/token-name.ts'
 
 const { min, max, standard } = INVITATION_LIFETIME_SECONDS
 
@@ -40,8 +40,7 @@ export const InvitationCreate = z
       email: emailAddress.meta({ description: 'E-mail address of the person.' }),
       name: optional(text()),
       note: optional(text(200)),
-      roles: z
-        .array(ROLE.shape, 'must be a list of roles')
+      roles: roleNames
         .nullish()
         .transform((roles) => [...new Set(roles ?? [])].sort())
         .meta({
@@ -128,7 +127,7 @@ export const InvitationShape = z
     email: textIn('email'),
     name: z.string().nullable(),
     note: z.string().nullable(),
-    roles: z.array(ROLE.shape).meta({ example: ['support'] }),
+    roles: z.array(z.string()).meta({ example: ['support'] }),
     locale: textIn('language-tag').nullable(),
     organizationId: createIdShape('organization').nullable().meta({ example: null }),
     appRoleIds: z.array(createIdShape('role')).meta({ example: [] }),

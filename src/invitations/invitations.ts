@@ -1,4 +1,5 @@
 import { findClient } from '../access/client-cache.ts'
+import { resolveRoles } from '../access/held-roles.sql.ts'
 import { loadMessageFrame } from '../access/message-tenant.ts'
 import { requireGrantableRoles, requireNoEscalation } from '../access/require-scope.ts'
 import { findTenant } from '../access/tenant-cache.ts'
@@ -131,11 +132,11 @@ export async function insertInvitation(
 }
 
 /** Requires the right to give what an invitation gives. Throws Forbidden. */
-function requireGiving(
+async function requireGiving(
   ctx: Ctx,
   { roles, organizationId, appRoleIds = [] }: Pick<NewInvitation, 'roles' | 'organizationId' | 'appRoleIds'>,
-): void {
-  requireNoEscalation(ctx, getRoleScopes(roles))
+): Promise<void> {
+  requireNoEscalation(ctx, getRoleScopes(await resolveRoles(ctx.db, roles)))
   if (!organizationId) return
   requireOrganizationControl(ctx, organizationId, 'organizations:write')
   if (appRoleIds.length > 0) requireOrganizationControl(ctx, organizationId, 'roles:write')
@@ -144,8 +145,8 @@ function requireGiving(
 /** Stores an invitation with its event; returns the link, which is not stored. */
 async function storeInvitation(ctx: Ctx, input: unknown, now: Date) {
   const given = parseInput(InvitationCreate, input)
-  requireGrantableRoles(ctx, given.roles)
-  requireGiving(ctx, given)
+  await requireGrantableRoles(ctx.db, ctx, given.roles)
+  await requireGiving(ctx, given)
   if (given.organizationId) await getOrganization(ctx, given.organizationId)
   const clientId = given.clientId ?? null
   if (clientId !== null && !(await findClient(ctx.tenant, clientId))) throw new NotFound('client')
@@ -153,6 +154,7 @@ async function storeInvitation(ctx: Ctx, input: unknown, now: Date) {
   const tenant = await findTenant(ctx.tenant)
   takeMail(ctx, given.email)
   return ctx.db.transaction(async (tx) => {
+    await requireGrantableRoles(tx, ctx, given.roles)
     const member = { kind: 'member', organizationId: given.organizationId ?? null } as const
     await requireAssignable(tx, given.appRoleIds, member)
     return insertInvitation(tx, ctx, { ...given, inviterName }, tenant, now)
@@ -211,7 +213,7 @@ export async function resendInvitation(
 ): Promise<Invitation> {
   const { expiresInSeconds } = parseInput(InvitationResend, input === undefined ? {} : input)
   const former = await getInvitation(ctx, id)
-  requireGiving(ctx, former)
+  await requireGiving(ctx, former)
   requireOpen(former)
   const token = randomToken()
   const inviterName = await findInviterName(ctx)
@@ -260,7 +262,7 @@ export async function resendInvitation(
  */
 export async function revokeInvitation(ctx: Ctx, id: string): Promise<{ revokedInvitationId: string }> {
   const former = await getInvitation(ctx, id)
-  requireGiving(ctx, former)
+  await requireGiving(ctx, former)
   const isRevoked = await ctx.db.transaction(async (tx) => {
     const { count } = await tx.prisma.invitation.updateMany({
       where: toOpen(ctx, id),

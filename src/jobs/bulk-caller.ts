@@ -1,4 +1,5 @@
 import { findClient } from '../access/client-cache.ts'
+import { resolveRoles } from '../access/held-roles.sql.ts'
 import type { StoredCaller } from '../bulk/bulk-jobs.ts'
 import { type Ctx, createCtx } from '../context/context.ts'
 import { getRoleScopes, isScope, type Scope } from '../core/scopes.ts'
@@ -26,12 +27,13 @@ async function findPermittedScopes(tenant: string, { actor }: StoredCaller): Pro
   if (actor.kind === 'platform') return new Set()
   const ofApp = await findAppScopes(tenant, actor)
   if (ofApp === null || actor.kind !== 'user') return ofApp && new Set(ofApp)
-  const user = await new Handle({ tenant: actor.tenant }).prisma.user.findUnique({
+  const db = new Handle({ tenant: actor.tenant })
+  const user = await db.prisma.user.findUnique({
     where: { tenantId_id: { tenantId: actor.tenant, id: actor.userId } },
     select: { locked: true, roles: true },
   })
   if (!user || user.locked) return null
-  const ofRoles = getRoleScopes(user.roles)
+  const ofRoles = getRoleScopes(await resolveRoles(db, user.roles))
   return new Set(ofApp.filter((scope) => ofRoles.has(scope)))
 }
 

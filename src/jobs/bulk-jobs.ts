@@ -18,6 +18,7 @@ import { type Ctx, createPlatformCtx } from '../context/context.ts'
 import { errorMessage } from '../core/error-message.ts'
 import { AppError, Forbidden, NotFound } from '../core/errors.ts'
 import { log } from '../core/log.ts'
+import { toRoleNames } from '../core/scopes.ts'
 import { toAppError } from '../core/to-app-error.ts'
 import { isProtocolActive } from '../core/turns.ts'
 import type { Db, Tx } from '../database/handle.ts'
@@ -59,7 +60,7 @@ async function changeRoles(
 ): Promise<void> {
   const user = await lockUserRow(tx, userId)
   if (!user) throw new NotFound('user')
-  await setUserRoles(ctx, userId, { roles: change(user.roles) })
+  await setUserRoles(ctx, userId, { roles: change(toRoleNames(user.roles)) })
 }
 
 /** Changes one user as the single operation does. `ctx.db` is the transaction. */

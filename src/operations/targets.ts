@@ -33,6 +33,7 @@ const KINDS = {
   trustedDocumentId: withPrefix('trusteddoc', 'registered document'),
   apiId: withPrefix('api', 'API'),
   appRoleId: withPrefix('role'),
+  managementRoleId: withPrefix('mgmtrole', 'management role'),
   groupId: withPrefix('group'),
   webhookId: withPrefix('webhook'),
   webhookDeliveryId: withPrefix('delivery', 'message of a webhook'),

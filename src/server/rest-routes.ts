@@ -31,6 +31,7 @@ import type { RestRoute } from '../rest/route.ts'
 import { sessionOperations } from '../sessions/sessions.operations.ts'
 import { messageOperations } from '../tenants/messages.operations.ts'
 import { tenantOperations } from '../tenants/tenants.operations.ts'
+import { managementRoleOperations } from '../users/management-roles.operations.ts'
 import { roleOperations } from '../users/roles.operations.ts'
 import { bulkRoutes } from '../users/transfer/bulk.rest.ts'
 import { userOperations } from '../users/users.operations.ts'
@@ -42,6 +43,7 @@ export const restRoutes: readonly RestRoute[] = [
   ...bulkRoutes,
   ...bulkJobOperations,
   ...roleOperations,
+  ...managementRoleOperations,
   ...apiOperations,
   ...appRoleOperations,
   ...roleAssignmentOperations,

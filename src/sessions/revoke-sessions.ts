@@ -2,11 +2,11 @@ import { requireNoEscalation } from '../access/require-scope.ts'
 import { revokeSessions } from '../access/revocation/revocation.ts'
 import type { Ctx } from '../context/context.ts'
 import { NotFound } from '../core/errors.ts'
-import { getRoleScopes } from '../core/scopes.ts'
+import { getRoleScopes, type HeldRoles } from '../core/scopes.ts'
 import { lockSessionOwner, lockUserRow } from '../users/lock-user.sql.ts'
 
 /** A user whose access is about to end. */
-type Owner = { userId: string; roles: readonly string[] }
+type Owner = { userId: string; roles: HeldRoles }
 /** Throws when the caller may not end the access of this user. */
 type OwnerCheck = (ctx: Ctx, owner: Owner) => void
 

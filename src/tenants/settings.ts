@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import { shareKnownRoles } from '../access/held-roles.sql.ts'
 import { invalidateTenant } from '../access/tenant-cache.ts'
 import type { Ctx } from '../context/context.ts'
 import { InvalidInput, NotFound } from '../core/errors.ts'
@@ -50,6 +51,7 @@ export async function updateSettings(ctx: Ctx, input: unknown): Promise<Tenant> 
     const changed = Object.fromEntries(changedFields.map((name) => [name, settings[name]]))
     const issues = findSettingIssues({ ...current, ...changed })
     if (issues.length > 0) throw new InvalidInput(issues)
+    await shareKnownRoles(tx, settings.secondFactorRoles ?? [], 'secondFactorRoles')
     await recordEvents(tx, ctx, [createEvent('tenant.updated', { changedFields })])
     invalidateTenant(tx)
     return tx.prisma.tenant.update({

@@ -22,9 +22,10 @@ import { asFormat } from '../schema/formats.ts'
 import { createImageUrl } from '../schema/image-shapes.ts'
 import { instant, oneOf, optional, searchText, text } from '../schema/input-shapes.ts'
 import { defineFilter, type Given } from '../schema/lists.ts'
-import { ROLE, SIGN_IN_METHOD } from '../schema/model-enums.ts'
+import { SIGN_IN_METHOD } from '../schema/model-enums.ts'
 import { instantShape } from '../schema/response-shapes.ts'
 import { slug } from '../schema/slug.ts'
+import { roleName } from '../schema/token-name.ts'
 import { createAllowedUrl } from '../schema/url-shapes.ts'
 import { brandSettings } from './brand-settings.fields.ts'
 import { mailSenderSettings } from './mail-sender.fields.ts'
@@ -73,7 +74,7 @@ export const TENANT_SETTINGS = {
   }),
   offerPasskey: flagField(true, true),
   secondFactor: enumField(SECOND_FACTOR, 'if-enrolled', 'if-enrolled'),
-  secondFactorRoles: listField(ROLE.shape, { example: ['admin'] }),
+  secondFactorRoles: listField(roleName, { isPlain: true, example: ['admin'] }),
   recoveryWaitingTime: integerField({ min: 0, max: MAX_WAITING_SECONDS, standard: 0 }, 86_400),
   ...sessionSettings,
   migrationEndsAt: nullableField(migrationEnd, instantShape, '2027-03-31T22:00:00.000Z'),

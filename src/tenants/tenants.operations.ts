@@ -60,7 +60,7 @@ export const tenantOperations: readonly RestRoute[] = [
       'Updates the settings of the tenant. Omitted settings are unchanged; null unsets, and an empty string unsets a text.',
     scope: 'tenant:write',
     input: TenantSettingsPatch,
-    errors: [Conflict],
+    errors: [Conflict, NotFound],
     output: { tenant: TENANT },
     rest: {
       method: 'PATCH',

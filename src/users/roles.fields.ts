@@ -1,13 +1,13 @@
 import * as z from 'zod'
 import { textIn } from '../schema/formats.ts'
-import { ROLE } from '../schema/model-enums.ts'
+import { roleNames } from '../schema/token-name.ts'
 
 /** The roles of a user, each once; the order does not matter. */
 export const RoleSet = z
   .strictObject({
-    roles: z.array(ROLE.shape, 'must be a list of roles').meta({
+    roles: roleNames.meta({
       description:
-        'admin may do everything in the tenant, support helps users, auditor reads, and operator, in tenant system only, manages tenants.',
+        'admin may do everything in the tenant, support helps users, auditor reads, and operator, in tenant system only, manages tenants. Others are management roles of the tenant.',
       example: ['support'],
     }),
   })
@@ -27,7 +27,7 @@ export const RoleDefinitions = z
       .array(
         z
           .object({
-            role: ROLE.shape.meta({ description: 'Name of the role.', example: 'auditor' }),
+            role: z.string().meta({ description: 'Name of the role.', example: 'auditor' }),
             scopes: z.array(PermittedScope).meta({
               description: 'The management scopes that it permits.',
               example: [{ scope: 'events:read', description: 'read the event log' }],
@@ -35,6 +35,6 @@ export const RoleDefinitions = z
           })
           .meta({ id: 'RoleDefinition', description: 'A role with the management scopes that it permits.' }),
       )
-      .meta({ description: 'Each role of this version.' }),
+      .meta({ description: 'The built-in roles, and those that the tenant has defined.' }),
   })
   .meta({ id: 'RoleDefinitions', description: 'The roles that users can have.' })

@@ -1,5 +1,6 @@
+import type { Ctx } from '../context/context.ts'
 import { NotFound } from '../core/errors.ts'
-import { listRoles, ROLES, SCOPES } from '../core/scopes.ts'
+import { isScope, listRoles, ROLES, SCOPES, type Scope } from '../core/scopes.ts'
 import { builder } from '../graphql/builder.ts'
 import { withScope } from '../graphql/field-access.ts'
 import { toObjectType } from '../graphql/shape-fields.ts'
@@ -15,19 +16,30 @@ const DEFINITIONS = {
   scope: 'users:read',
 } as const
 
-const defineRoles = (tenant: string) =>
-  listRoles(tenant).map((role) => ({
-    role,
-    scopes: ROLES[role].map((scope) => ({ scope, description: SCOPES[scope] })),
-  }))
+const describeScopes = (scopes: readonly Scope[]) =>
+  scopes.map((scope) => ({ scope, description: SCOPES[scope] }))
 
-// A list without pages: the roles are those of this version.
+/** The built-in roles, and those that the tenant has defined, by name: one statement. */
+async function defineRoles({ tenant, db }: Ctx) {
+  const defined = await db.prisma.managementRole.findMany({
+    where: { tenantId: tenant },
+    orderBy: { name: 'asc' },
+  })
+  return [
+    ...listRoles(tenant).map((role) => ({ role: role as string, scopes: describeScopes(ROLES[role]) })),
+    ...defined.map(({ name, scopes }) => ({ role: name, scopes: describeScopes(scopes.filter(isScope)) })),
+  ]
+}
+
+// A list without pages: there are few roles.
 builder.queryField('roles', (t) =>
   t.field({
     ...withScope(DEFINITIONS.scope, DEFINITIONS.summary),
-    type: [toObjectType<ReturnType<typeof defineRoles>[number]>(RoleDefinitions.shape.roles.element)],
+    type: [
+      toObjectType<Awaited<ReturnType<typeof defineRoles>>[number]>(RoleDefinitions.shape.roles.element),
+    ],
     nullable: true,
-    resolve: (_root, _args, { ctx }) => defineRoles(ctx.tenant),
+    resolve: (_root, _args, { ctx }) => defineRoles(ctx),
   }),
 )
 
@@ -38,7 +50,7 @@ export const roleOperations: readonly RestRoute[] = [
     path: '/roles',
     operationId: 'getRoles',
     response: RoleDefinitions,
-    handle: async ({ tenant }) => ({ roles: defineRoles(tenant) }),
+    handle: async (ctx) => ({ roles: await defineRoles(ctx) }),
   }),
   // GraphQL has the field User.roles.
   defineRestRoute({

@@ -1,7 +1,9 @@
+import { resolveRoles } from '../access/held-roles.sql.ts'
 import { requireGrantableRoles } from '../access/require-scope.ts'
 import { voidPreparedAccess } from '../access/revocation/revocation.sql.ts'
 import type { Ctx } from '../context/context.ts'
 import { InvalidInput, NotFound } from '../core/errors.ts'
+import { getRoleScopes, type Scope } from '../core/scopes.ts'
 import type { Db } from '../database/handle.ts'
 import { createEvent } from '../events/create-event.ts'
 import { recordEvents } from '../events/log.ts'
@@ -19,9 +21,15 @@ import { changeUser, getUserByEmail, insertUserWithEvents } from './users.ts'
  */
 export async function setUserRoles(ctx: Ctx, id: string, input: unknown): Promise<User> {
   const wanted = [...new Set(parseInput(RoleSet, input).roles)].sort()
-  requireGrantableRoles(ctx, wanted)
-  return changeUser(ctx, id, { roles: wanted })
+  return changeUser(ctx, id, { roles: wanted }, async (_updated, tx) => {
+    await requireGrantableRoles(tx, ctx, wanted)
+    return []
+  })
 }
+
+/** The management scopes that the roles of a user permit now: one statement for roles that the tenant has defined. */
+export const readRoleScopes = async ({ db }: Ctx, { roles }: Pick<User, 'roles'>): Promise<Set<Scope>> =>
+  getRoleScopes(await resolveRoles(db, roles))
 
 /**
  * Adds roles to a user inside the caller's transaction, with the events. Enrollment links and the old password end, as
@@ -45,7 +53,7 @@ export async function grantRole(
   role: string,
 ): Promise<{ user: User; isCreated: boolean }> {
   const { roles } = parseInput(RoleSet, { roles: [role] })
-  requireGrantableRoles(ctx, roles)
+  await requireGrantableRoles(ctx.db, ctx, roles)
   const address = parseInput(EmailLookup, { email })
   const user = await getUserByEmail(ctx, email).catch((error: unknown) => {
     if (error instanceof NotFound) return null
@@ -62,8 +70,9 @@ export async function grantRole(
     ])
   if (user)
     return { user: await setUserRoles(ctx, user.id, { roles: [...user.roles, ...roles] }), isCreated: false }
-  const created = await ctx.db.transaction((tx) =>
-    insertUserWithEvents(tx, ctx, { ...toUserColumns(address), roles }),
-  )
+  const created = await ctx.db.transaction(async (tx) => {
+    await requireGrantableRoles(tx, ctx, roles)
+    return insertUserWithEvents(tx, ctx, { ...toUserColumns(address), roles })
+  })
   return { user: created, isCreated: true }
 }

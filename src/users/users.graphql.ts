@@ -1,11 +1,10 @@
-import { ACCOUNT_SCOPE, type Role } from '../core/scopes.ts'
+import { ACCOUNT_SCOPE } from '../core/scopes.ts'
 import type { User } from '../generated/prisma/client.ts'
 import { builder } from '../graphql/builder.ts'
 import { isOwner, type OwnScope } from '../graphql/context.ts'
 import { withScope, withScopeOrOwner } from '../graphql/field-access.ts'
 import { ID_DESCRIPTION, Node, nullIfNotFound, registerNode, requireNodeId } from '../graphql/node.graphql.ts'
 import type { OwnFieldExtensions } from '../graphql/own-fields.ts'
-import { RoleEnum } from '../graphql/roles.graphql.ts'
 import { buildObjectFields, toObjectType } from '../graphql/shape-fields.ts'
 import { findDescription, getShapeDescription } from '../schema/schema-descriptions.ts'
 import { CLAIM_DEFINITIONS } from './claims.ts'
@@ -54,11 +53,9 @@ export const UserRef = builder.prismaObject('User', {
         type: 'JSONObject',
         nullable: true,
       }),
-      roles: t.field({
+      roles: t.exposeStringList('roles', {
         ...toOwnFieldRule('roles'),
-        type: [RoleEnum],
-        description: 'Roles determine which management scopes the user can get.',
-        resolve: (user) => user.roles as Role[],
+        description: 'Names of management roles, which determine the scopes that the user can get.',
       }),
       externalId: t.exposeString('externalId', { ...toOwnFieldRule('externalId'), nullable: true }),
     }

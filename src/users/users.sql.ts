@@ -193,6 +193,13 @@ const ADD_ROLES = statement({
 export const updateUserRoles = (db: Db, id: string, roles: string[]): Promise<{ roles: string[] } | null> =>
   db.one(ADD_ROLES, { id, roles })
 
+const SELECT_HOLDER = statement({ takes: { role: 'text' }, returns: { id: 'text' } })`
+  SELECT u."id" FROM "User" u WHERE u."tenantId" = :tenant AND u."roles" <> '{}' AND :role = ANY (u."roles") LIMIT 1`
+
+/** Whether a user has a role. */
+export const hasRoleHolder = async (db: Db, role: string): Promise<boolean> =>
+  (await db.one(SELECT_HOLDER, { role })) !== null
+
 const STORE_TERMS_CONSENT = statement({
   takes: { userId: 'text', version: 'text', now: 'timestamptz', events: 'jsonb' },
   returns: { id: 'text' },

@@ -1,4 +1,5 @@
 import { requireAccountControl } from '../access/account-control.ts'
+import { shareRoles } from '../access/held-roles.sql.ts'
 import { requireNoEscalation } from '../access/require-scope.ts'
 import { voidPreparedAccess } from '../access/revocation/revocation.sql.ts'
 import { createRevocationEvents, revokeAccess } from '../access/revocation/revocation.ts'
@@ -8,7 +9,7 @@ import type { FieldIssue } from '../core/errors.ts'
 import { Conflict, InvalidInput, NotFound } from '../core/errors.ts'
 import { getRoleScopes } from '../core/scopes.ts'
 import { toAppError } from '../core/to-app-error.ts'
-import type { Db } from '../database/handle.ts'
+import type { Db, Tx } from '../database/handle.ts'
 import type { NewEvent } from '../events/create-event.ts'
 import { createEvent } from '../events/create-event.ts'
 import { recordEvents } from '../events/log.ts'
@@ -189,20 +190,20 @@ export async function changeUser(
   ctx: Ctx,
   id: string,
   columns: UserColumns,
-  check: (updated: UpdatedUser) => FieldIssue[] = () => [],
+  check: (updated: UpdatedUser, tx: Tx) => FieldIssue[] | Promise<FieldIssue[]> = () => [],
 ): Promise<User> {
   assertUserId(id)
   const { user } = await translateConflicts(ctx, columns, id, () =>
     ctx.db.transaction(async (tx) => {
       const updated = await updateUserRow(tx, id, columns)
       if (!updated) throw new NotFound('user')
-      const issues = [...check(updated), ...findVerificationIssues(updated.user)]
+      const issues = [...(await check(updated, tx)), ...findVerificationIssues(updated.user)]
       if (issues.length > 0) throw new InvalidInput(issues)
       const { changed, before } = updated
       if (changed.some((column) => CONTROL_COLUMNS.includes(column)))
-        await requireAccountControl(tx, ctx, { id, roles: before.roles })
+        await requireAccountControl(tx, ctx, { id, roles: await shareRoles(tx, before.roles) })
       else if (changed.some((column) => ACCESS_COLUMNS.includes(column)))
-        requireNoEscalation(ctx, getRoleScopes(before.roles))
+        requireNoEscalation(ctx, getRoleScopes(await shareRoles(tx, before.roles)))
       const events = createUserChangeEvents(updated)
       if (updated.user.locked && updated.changed.includes('locked'))
         await revokeAccess(tx, ctx, { kind: 'user', userId: id }, 'locked', { before: events })

@@ -3,7 +3,8 @@ import { updateClient } from '../../src/clients/client-changes.ts'
 import { createClient } from '../../src/clients/clients.ts'
 import { createPlatformCtx } from '../../src/context/context.ts'
 import { apiAudienceOf } from '../../src/core/issuer.ts'
-import { type Role, SCOPE_NAMES, SCOPES, type Scope, SYSTEM_TENANT } from '../../src/core/scopes.ts'
+import { SCOPE_NAMES, SCOPES, type Scope, SYSTEM_TENANT } from '../../src/core/scopes.ts'
+import { createManagementRole, updateManagementRole } from '../../src/users/management-roles.ts'
 import { setUserRoles } from '../../src/users/roles.ts'
 import { newTenant, TENANT_SCOPES } from '../support/actors.ts'
 import { startSessionIn } from '../support/browser-session.ts'
@@ -53,7 +54,7 @@ const EVERY = [...TENANT_SCOPES].sort()
 const SOME: Scope[] = ['clients:write', 'tenant:read', 'users:read']
 
 /** Scopes that a user has, by roles, scopes of the client and requested scopes. */
-type Row = [name: string, roles: Role[], client: Scope[], asked: string[], expected: string[]]
+type Row = [name: string, roles: string[], client: Scope[], asked: string[], expected: string[]]
 const TABLE: Row[] = [
   ['no role', [], EVERY, EVERY, []],
   ['support, a client of all, asking for all', ['support'], EVERY, EVERY, SUPPORT],
@@ -79,7 +80,7 @@ const TABLE: Row[] = [
 const test = base
   .extend('newRolePerson', { scope: 'file' }, ({ tenant }) => {
     let count = 0
-    return async (roles: Role[], at = tenant): Promise<{ email: string; id: string }> => {
+    return async (roles: string[], at = tenant): Promise<{ email: string; id: string }> => {
       const email = `person${count++}@${tenant}.${at}.example`
       const { id } = await makeUser(at, email)
       await setUserRoles(createPlatformCtx(at), id, { roles })
@@ -91,7 +92,7 @@ const test = base
     'signInWith',
     { scope: 'file' },
     ({ app, tenant, newRolePerson }) =>
-      async (roles: Role[], scopes: Scope[], asked: string[], more = 'openid') => {
+      async (roles: string[], scopes: Scope[], asked: string[], more = 'openid') => {
         const person = await newRolePerson(roles)
         const spaClient = await makeSpa(tenant, { scopes })
         const scope = [more, ...asked].join(' ')
@@ -193,6 +194,25 @@ describe('the scopes of an issued token', () => {
     )
   })
 
+  test('are those of a role that the tenant has defined, from the next call on', async ({
+    app,
+    tenant,
+    oidc,
+    signInWith,
+    readScopes,
+  }) => {
+    const platform = createPlatformCtx(tenant)
+    const scopes = ['clients:read', 'users:read', 'users:write']
+    const { id } = await createManagementRole(platform, { name: 'helper', scopes })
+    const { token, answer, spaClient } = await signInWith(['helper'], EVERY, [...EVERY, 'offline_access'])
+    expect(await readScopes(token)).toEqual(scopes)
+    await updateManagementRole(platform, id, { scopes: ['users:read', 'webhooks:read'] })
+    expect(await readScopes(token)).toEqual(['users:read'])
+    expect((await app.rest(tenant, token, 'POST', '/users', {})).status).toBe(403)
+    const refreshed = await oidc.refresh(answer.refresh_token ?? '', {}, spaClient)
+    expect(refreshed.body.scope?.split(' ').sort()).toEqual(['offline_access', 'openid', 'users:read'])
+  })
+
   test('are not extended by a role that is granted later', async ({ tenant, signInWith, readScopes }) => {
     const { token, person } = await signInWith(['auditor'], EVERY, EVERY)
     await setUserRoles(createPlatformCtx(tenant), person.id, { roles: ['admin'] })
@@ -210,7 +230,7 @@ describe('the scopes of an issued token', () => {
     const { body } = await app.gql(
       tenant,
       token,
-      `mutation { setUserRoles(input: {userId: "${person.id}", roles: [ADMIN]}) { __typename } }`,
+      `mutation { setUserRoles(input: {userId: "${person.id}", roles: ["admin"]}) { __typename } }`,
     )
     expect(body.errors?.[0]?.extensions.code).toBe('FORBIDDEN')
     const { roles } = await dbFor(tenant).user.findFirstOrThrow({

@@ -10,6 +10,7 @@ import { issueAccessToken } from '../../src/oidc/token/access-tokens.ts'
 import { createMembership, deleteMembership } from '../../src/organizations/memberships.ts'
 import { createOrganization } from '../../src/organizations/organizations.ts'
 import { revokeSession } from '../../src/sessions/revoke-sessions.ts'
+import { createManagementRole, updateManagementRole } from '../../src/users/management-roles.ts'
 import { setUserRoles } from '../../src/users/roles.ts'
 import { createUser, deleteUser, lockUser } from '../../src/users/users.ts'
 import { tokenFor } from '../support/actors.ts'
@@ -86,6 +87,20 @@ describe('the access token of an open stream', () => {
     await lockUser(ctx, otherId)
     expect((await reader.next())?.data?.data.userLockChanged.userId).toBe(otherId)
     expect(await secondsUntilEnd(reader, () => setRoles([]))).toBeLessThan(1.2)
+  })
+
+  test('ends the stream when a role that the tenant defined no longer permits the scope', async ({
+    ctx,
+    newSubscriber,
+    follow,
+  }) => {
+    const { id } = await createManagementRole(ctx, { name: 'reader', scopes: ['users:read', 'roles:read'] })
+    const user = await newSubscriber(['users:read'])
+    await setUserRoles(ctx, user.userId, { roles: ['reader'] })
+    const reader = await follow(LOCKS, {}, { token: user.token })
+    expect(reader.status).toBe(200)
+    const reduce = () => updateManagementRole(ctx, id, { scopes: ['roles:read'] })
+    expect(await secondsUntilEnd(reader, reduce)).toBeLessThan(1.2)
   })
 
   test('ends the stream of a user when its client loses scope account', async ({

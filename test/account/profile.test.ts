@@ -84,7 +84,7 @@ describe('updateViewer', () => {
     phoneNumberVerified: true,
     locked: false,
     appMetadata: { plan: 'gold' },
-    roles: ['ADMIN'],
+    roles: ['admin'],
     id: 'user_01m7xeb1sbendby702xerkqv3p',
     tenantId: 'system',
     externalId: 'x',

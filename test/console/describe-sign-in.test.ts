@@ -82,12 +82,12 @@ describe('the description of a sign-in', () => {
     ['a second factor of nobody', { secondFactor: 'OFF' }, 'nobody is asked for a second factor.'],
     [
       'a second factor of roles',
-      { secondFactor: 'OFF', secondFactorRoles: ['ADMIN', 'SUPPORT'] },
+      { secondFactor: 'OFF', secondFactorRoles: ['admin', 'support'] },
       'Unless it was a passkey, administrators and support always present a second factor.',
     ],
     [
       'a second factor of roles and of those who have one',
-      { secondFactorRoles: ['ADMIN'] },
+      { secondFactorRoles: ['admin'] },
       'a person with an authenticator app enters its code and administrators always present a second factor.',
     ],
     ['a browser that forgets', { staySignedIn: 'OFF' }, 'The browser forgets the sign-in when it is closed'],
@@ -113,7 +113,7 @@ describe('the description of a sign-in', () => {
     for (const signInMethods of methods)
       for (const signUp of ['OFF', 'OPEN', 'DOMAINS', 'INVITATION'])
         for (const secondFactor of ['OFF', 'IF_ENROLLED', 'REQUIRED'])
-          for (const secondFactorRoles of [[], ['ADMIN']])
+          for (const secondFactorRoles of [[], ['admin']])
             for (const staySignedIn of ['ALWAYS', 'ASK', 'OFF']) {
               const settings = { signInMethods, signUp, secondFactor, secondFactorRoles, staySignedIn }
               expect(describeSignIn({ ...NEW, ...settings })).toMatch(

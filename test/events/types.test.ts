@@ -41,7 +41,9 @@ describe('createEvent', () => {
     expect(
       createEvent('signin.failed', { addressHash: HASH }, { method: 'passcode', reason: 'wrong' }),
     ).toMatchObject({ addressHash: HASH })
-    expect(createEvent('idp.updated', { idpId: 'google', organizationId: null, changedFields: ['name'] })).toMatchObject({
+    expect(
+      createEvent('idp.updated', { idpId: 'google', organizationId: null, changedFields: ['name'] }),
+    ).toMatchObject({
       subjectIds: ['google'],
       changedFields: ['name'],
     })
@@ -61,6 +63,9 @@ const DETAILS: { [Type in EventType as null extends EventDetail<Type> ? never : 
   'api.deleted': { roles: 3 },
   'app_role.deleted': { users: 200, clients: 1, memberships: 2, groups: 0 },
   'app_role.updated': { added: 0, removed: 1 },
+  'management_role.created': { name: 'helper', scopes: 'users:read users:write' },
+  'management_role.updated': { name: 'helper', added: '', removed: 'users:write' },
+  'management_role.deleted': { name: 'helper' },
   'user.app_roles_changed': { added: 'editor', removed: '' },
   'client.app_roles_changed': { added: '', removed: 'editor author' },
   'membership.app_roles_changed': { added: 'editor', removed: '' },

@@ -43,6 +43,11 @@ const CREATIONS: Record<string, Creation> = {
     input: (count) => ({ identifier: `https://${count}.edges.example`, name: 'API' }),
   },
   createGroup: { edge: 'groupEdge', list: 'groups', input: (count) => ({ name: `group ${count}` }) },
+  createManagementRole: {
+    edge: 'managementRoleEdge',
+    list: 'managementRoles',
+    input: (count) => ({ name: `role-${count}`, scopes: ['users:read'] }),
+  },
   createAppRole: { edge: 'appRoleEdge', list: 'appRoles', input: (count) => ({ name: `role-${count}` }) },
   createTenant: {
     edge: 'tenantEdge',

@@ -15,6 +15,7 @@ import { createAppRole } from '../../src/permissions/app-roles.ts'
 import { createGroup } from '../../src/permissions/groups.ts'
 import { createRegistrationToken } from '../../src/registration/registration-tokens.ts'
 import { startSession } from '../../src/sessions/sessions.ts'
+import { createManagementRole } from '../../src/users/management-roles.ts'
 import { createUser } from '../../src/users/users.ts'
 import { testWebhook } from '../../src/webhooks/deliveries.ts'
 import { createWebhook } from '../../src/webhooks/webhooks.ts'
@@ -60,6 +61,7 @@ export type Fixture = {
   trustedDocumentId: string
   apiId: string
   appRoleId: string
+  managementRoleId: string
   groupId: string
   webhookId: string
   webhookDeliveryId: string
@@ -170,6 +172,7 @@ export async function createFixture(upstream: Upstream): Promise<Fixture> {
     webhookDeliveryId: message.id,
     apiId: api.id,
     appRoleId: appRole.id,
+    managementRoleId: (await createManagementRole(ctx, { name: 'helper', scopes: ['users:read'] })).id,
     groupId: (await createGroup(ctx, { name: 'Desk', description: 'Order desk' })).id,
     code,
     upstream,

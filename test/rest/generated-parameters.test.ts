@@ -69,6 +69,7 @@ describe.runIf(hasServices)('a query', () => {
       const target = path
         .replace('{userId}', person.id)
         .replace('{organizationId}', 'organization_01m7xeb1sbendby702xerkqv3p')
+        .replace('{managementRoleId}', 'mgmtrole_01m7xeb1sbendby702xerkqv3p')
         .replace('{appRoleId}', 'role_01m7xeb1sbendby702xerkqv3p')
         .replace('{groupId}', 'group_01m7xeb1sbendby702xerkqv3p')
         .replace('{webhookId}', 'webhook_01m7xeb1sbendby702xerkqv3p')

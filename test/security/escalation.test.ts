@@ -2,11 +2,12 @@ import { describe, expect } from 'vitest'
 import { createPlatformCtx } from '../../src/context/context.ts'
 import { newId } from '../../src/core/crypto.ts'
 import { restRoutes } from '../../src/server/rest-routes.ts'
+import { createManagementRole } from '../../src/users/management-roles.ts'
 import { setUserRoles } from '../../src/users/roles.ts'
 import { callGraphql, callRest } from '../parity/call.ts'
 import { createFixture, EMAIL, type Fixture } from '../parity/fixture.ts'
 import { OPERATIONS } from '../parity/operations.ts'
-import { tokenFor } from '../support/actors.ts'
+import { TENANT_SCOPES, tokenFor } from '../support/actors.ts'
 import { sql } from '../support/database.ts'
 import { test as base } from '../support/fixtures.ts'
 import { hasServices } from '../support/services.ts'
@@ -42,7 +43,10 @@ const test = base.extend('admin', { scope: 'file' }, async ({ app: _ }, { onClea
   onCleanup(upstream.close)
   const fixture = await createFixture(upstream)
   const { tenant, userId, sessionId, clientId } = fixture
-  await setUserRoles(createPlatformCtx(tenant), userId, { roles: ['admin'] })
+  // A role that the tenant has defined is read in more places than a built-in one, which is a constant.
+  const ctx = createPlatformCtx(tenant)
+  await createManagementRole(ctx, { name: 'boss', scopes: TENANT_SCOPES })
+  await setUserRoles(ctx, userId, { roles: ['boss'] })
   await sql(
     `INSERT INTO "Grant" ("tenantId", "id", "clientId", "userId", "sessionId", "scopes", "offline", "authenticatedAt", "idleExpiresAt", "expiresAt")
      VALUES ($1, $2, $3, $4, $5, '{openid}', true, now(), now() + interval '1 day', now() + interval '1 day')`,
@@ -56,7 +60,7 @@ describe.runIf(hasServices)("an administrator's access", () => {
     expect(await readAccess(admin)).toEqual([
       {
         locked: false,
-        roles: ['admin'],
+        roles: ['boss'],
         emailKey: EMAIL,
         emailVerified: true,
         phoneNumberKey: expect.any(String),

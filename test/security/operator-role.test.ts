@@ -95,7 +95,7 @@ describe('the role operator outside tenant system', () => {
     const invited = await rest('POST', '/invitations', { email: 'eve@example.com', roles: ['operator'] })
     expect(invited).toMatchObject({ status: 400, body: rejected })
     const { body } = await gql(
-      `mutation ($id: ID!) { setUserRoles(input: { userId: $id, roles: [OPERATOR] }) { __typename } }`,
+      `mutation ($id: ID!) { setUserRoles(input: { userId: $id, roles: ["operator"] }) { __typename } }`,
       { id },
     )
     expect(body.data.setUserRoles).toEqual({ __typename: 'ValidationError' })

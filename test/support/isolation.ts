@@ -29,6 +29,7 @@ import { createAppRole } from '../../src/permissions/app-roles.ts'
 import { createGroup } from '../../src/permissions/groups.ts'
 import { createRegistrationToken } from '../../src/registration/registration-tokens.ts'
 import { endSession, startSession } from '../../src/sessions/sessions.ts'
+import { createManagementRole } from '../../src/users/management-roles.ts'
 import { setUserRoles } from '../../src/users/roles.ts'
 import { createUser, lockUser } from '../../src/users/users.ts'
 import { testWebhook } from '../../src/webhooks/deliveries.ts'
@@ -66,6 +67,7 @@ export type PopulatedTenant = {
   trustedDocumentId: string
   apiId: string
   appRoleId: string
+  managementRoleId: string
   groupId: string
   webhookId: string
   webhookDeliveryId: string
@@ -91,6 +93,7 @@ export type Ids = Pick<
   | 'trustedDocumentId'
   | 'apiId'
   | 'appRoleId'
+  | 'managementRoleId'
   | 'groupId'
   | 'webhookId'
   | 'webhookDeliveryId'
@@ -114,6 +117,7 @@ export const UNKNOWN_IDS: Ids = {
   trustedDocumentId: 'trusteddoc_01m7xeb1sbendby702xerkqv3p',
   apiId: 'api_01m7xeb1sbendby702xerkqv3p',
   appRoleId: 'role_01m7xeb1sbendby702xerkqv3p',
+  managementRoleId: 'mgmtrole_01m7xeb1sbendby702xerkqv3p',
   groupId: 'group_01m7xeb1sbendby702xerkqv3p',
   webhookId: 'webhook_01m7xeb1sbendby702xerkqv3p',
   webhookDeliveryId: 'delivery_01m7xeb1sbendby702xerkqv3p',
@@ -176,6 +180,7 @@ async function populateTenant(tenant: string): Promise<PopulatedTenant> {
     webhookDeliveryId: message.id,
     apiId: api.id,
     appRoleId: appRole.id,
+    managementRoleId: (await createManagementRole(ctx, { name: 'helper', scopes: ['users:read'] })).id,
     groupId: (await createGroup(ctx, { name: 'Desk' })).id,
     trustedDocumentId,
     registrationTokenId: registrationToken.id,

@@ -9,6 +9,7 @@ import { createApi } from '../../src/permissions/apis.ts'
 import { createAppRole } from '../../src/permissions/app-roles.ts'
 import { createGroup } from '../../src/permissions/groups.ts'
 import type { JsonSchema } from '../../src/rest/openapi-schemas.ts'
+import { createManagementRole } from '../../src/users/management-roles.ts'
 import { testWebhook } from '../../src/webhooks/deliveries.ts'
 import { createWebhook } from '../../src/webhooks/webhooks.ts'
 import { buildOpenApi, Contract } from './openapi.ts'
@@ -53,6 +54,10 @@ export async function createObjects(tenant: string): Promise<Record<string, stri
   })
   const ctx = createPlatformCtx(tenant)
   const { id: apiId } = await createApi(ctx, { identifier: 'urn:generated', name: 'API' })
+  const { id: managementRoleId } = await createManagementRole(ctx, {
+    name: 'generated',
+    scopes: ['users:read'],
+  })
   const { id: appRoleId } = await createAppRole(ctx, { name: 'generated' })
   const { apiKey } = await createApiKey(ctx, { name: 'Export' })
   const { id: groupId } = await createGroup(ctx, { name: 'generated' })
@@ -70,6 +75,7 @@ export async function createObjects(tenant: string): Promise<Record<string, stri
     organizationId,
     apiId,
     appRoleId,
+    managementRoleId,
     groupId,
     membershipId,
     organizationDomainId,

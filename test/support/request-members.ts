@@ -8,7 +8,7 @@ export type Variation = { path: string[]; value: unknown; isAllowed: boolean }
 export type Members = Map<string, Variation[]>
 
 /** Rules that JSON Schema cannot express: of what it allows, only null and the examples are tried. */
-const BEYOND_SCHEMA = ['jwks', 'claimMappings', 'textOverrides', 'documents']
+const BEYOND_SCHEMA = ['jwks', 'claimMappings', 'textOverrides', 'documents', 'roles']
 
 const findReference = ({ $ref, anyOf }: JsonSchema) => $ref ?? anyOf?.find(({ $ref }) => $ref)?.$ref
 

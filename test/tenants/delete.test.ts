@@ -144,6 +144,7 @@ async function fillTenantTables(tenantId: string): Promise<void> {
   })
   await db.api.create({ data: { tenantId, id: 'a', identifier: 'https://a.example', name: 'A' } })
   await db.apiPermission.create({ data: { tenantId, apiId: 'a', name: 'read' } })
+  await db.managementRole.create({ data: { tenantId, id: 'm', name: 'm', scopes: ['users:read'] } })
   await db.appRole.create({ data: { tenantId, id: 'r', name: 'r', assignableTo: ['user', 'client'] } })
   await db.appRolePermission.create({ data: { tenantId, roleId: 'r', apiId: 'a', name: 'read' } })
   await db.userAppRole.create({ data: { tenantId, userId, roleId: 'r' } })

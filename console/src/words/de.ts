@@ -1218,6 +1218,17 @@ export const DE: Words = {
   },
   // Roles of the management API
   'Permits more than you may.': 'Erlaubt mehr, als Sie dürfen.',
+  'New management role': 'Neue Verwaltungsrolle',
+  'A management role was defined': 'Eine Verwaltungsrolle wurde definiert',
+  'A management role was changed': 'Eine Verwaltungsrolle wurde geändert',
+  'A management role was deleted': 'Eine Verwaltungsrolle wurde gelöscht',
+  'Change {name}': '{name} ändern',
+  'It permits to': 'Sie erlaubt',
+  'Lower-case letters, digits, - and _. It cannot be changed later.':
+    'Kleinbuchstaben, Ziffern, - und _. Er kann später nicht geändert werden.',
+  'Who has it': 'Wer sie hat',
+  'A role that somebody has, or would get by an invitation, is not deleted.':
+    'Eine Rolle, die jemand hat oder durch eine Einladung bekäme, wird nicht gelöscht.',
   'May {permissions}.': 'Darf: {permissions}.',
   'Permits {count} scopes': 'Erlaubt {count} Scopes',
   'Nobody has this role.': 'Niemand hat diese Rolle.',

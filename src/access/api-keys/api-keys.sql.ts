@@ -1,6 +1,8 @@
+import type { HeldRoles } from '../../core/scopes.ts'
 import type { Db } from '../../database/handle.ts'
 import { findByKey } from '../../database/key-lookup.ts'
-import { type RowOf, statement } from '../../database/statement.ts'
+import { type RowOf, statement, typed } from '../../database/statement.ts'
+import { buildHeldRolesSql } from '../held-roles.sql.ts'
 
 /**
  * The condition that a key `k` is active, for a statement that left-joins "User" u, its owner. The key of a user in an
@@ -24,11 +26,11 @@ const SELECT_ACTIVE_KEY = statement({
     lastUsedAt: 'timestamptz?',
     issuedAt: 'timestamptz',
     expiresAt: 'timestamptz',
-    roles: 'text[]?',
+    roles: typed<HeldRoles | null>('text[]?'),
   },
 })`
   SELECT k."id", k."userId", k."organizationId", k."scopes", k."resources", k."allowedNetworks", k."lastUsedAt", s."createdAt" AS "issuedAt",
-    LEAST(k."expiresAt", s."expiresAt") AS "expiresAt", u."roles"
+    LEAST(k."expiresAt", s."expiresAt") AS "expiresAt", ${buildHeldRolesSql('u')} AS "roles"
   FROM "ApiKeySecret" s
   JOIN LATERAL ${findByKey('ApiKey', { id: 's."apiKeyId"' })} k ON true
   LEFT JOIN LATERAL ${findByKey('User', { id: 'k."userId"' })} u ON true

@@ -8,7 +8,13 @@ import { RateLimited } from '../../core/errors.ts'
 import { log } from '../../core/log.ts'
 import { countLimited } from '../../core/metrics.ts'
 import { createNetworkMatcher, toNetwork } from '../../core/network/ip.ts'
-import { getRoleScopes, isScope, listManagementScopes, type Scope } from '../../core/scopes.ts'
+import {
+  getRoleScopes,
+  type HeldRoles,
+  isScope,
+  listManagementScopes,
+  type Scope,
+} from '../../core/scopes.ts'
 import { Handle } from '../../database/handle.ts'
 import { deliverInBackground } from '../../delivery/background.ts'
 import { type ActiveKey, recordKeyUse, selectActiveKey, selectStoredSecrets } from './api-keys.sql.ts'
@@ -105,7 +111,7 @@ export async function findApiKey(
 /** The management scopes that a key permits: of a user, those that the roles permit too. */
 export function listKeyScopes(
   tenant: string,
-  { scopes, roles }: { scopes: readonly string[]; roles: readonly string[] | null },
+  { scopes, roles }: { scopes: readonly string[]; roles: HeldRoles | null },
 ): Set<Scope> {
   const available = roles ? getRoleScopes(roles) : new Set(listManagementScopes(tenant))
   return new Set(scopes.filter((scope): scope is Scope => isScope(scope) && available.has(scope)))

@@ -49,12 +49,12 @@ export const buildVoidEnrollmentsSql = (where: string, now: string): string => `
     WHERE "tenantId" = :tenant AND ${where} AND "usedAt" IS NULL`
 
 /**
- * Voids the old password of user `:userId`. The row stays as that of a used one, so that an import that is repeated does
+ * Voids the old passwords of users, by default of `:userId`. The row stays as that of a used one, so that an import that is repeated does
  * not bring the hash back.
  */
-export const buildVoidOldPasswordSql = (now: string): string => `
+export const buildVoidOldPasswordSql = (now: string, where = '"userId" = :userId'): string => `
     UPDATE "OldPassword" SET "hash" = NULL, "usedAt" = ${now}
-    WHERE "tenantId" = :tenant AND "userId" = :userId AND "hash" IS NOT NULL`
+    WHERE "tenantId" = :tenant AND ${where} AND "hash" IS NOT NULL`
 
 /**
  * Voids the live passcodes of user `:userId`: their hash becomes one that no code has, so that guesses are

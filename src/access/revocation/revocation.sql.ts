@@ -144,6 +144,18 @@ const VOID_PREPARED_ACCESS = statement({ takes: { userId: 'text' } })`
 export const voidPreparedAccess = (db: Db, userId: string): Promise<void> =>
   db.run(VOID_PREPARED_ACCESS, { userId })
 
+const IS_HOLDER = `"userId" IN (
+    SELECT u."id" FROM "User" u WHERE u."tenantId" = :tenant AND u."roles" <> '{}' AND :role = ANY (u."roles")
+  )`
+const VOID_PREPARED_ACCESS_OF_HOLDERS = statement({ takes: { role: 'text' } })`
+  WITH voided_enrollments AS (${buildVoidEnrollmentsSql(IS_HOLDER, 'now()')}
+  )
+  ${buildVoidOldPasswordSql('now()', IS_HOLDER)}`
+
+/** Does the same for all users with a management role that permits more from now on. Its row must be locked. */
+export const voidPreparedAccessOfHolders = (db: Db, role: string): Promise<void> =>
+  db.run(VOID_PREPARED_ACCESS_OF_HOLDERS, { role })
+
 const VOID_OLD_PASSWORD = statement({ takes: { userId: 'text' } })`${buildVoidOldPasswordSql('now()')}`
 
 /** Voids the old password of a user. */

@@ -1,7 +1,7 @@
 import type { Handlers, TenantCall } from '../../access/endpoint.http.ts'
 import { type Ctx, toUserCtx } from '../../context/context.ts'
 import { Forbidden, StepUpRequired } from '../../core/errors.ts'
-import { ACCOUNT_SCOPE, getRoleScopes } from '../../core/scopes.ts'
+import { ACCOUNT_SCOPE, type Scope } from '../../core/scopes.ts'
 import type { User } from '../../generated/prisma/client.ts'
 import { readQuery } from '../../http/request.http.ts'
 import { readForm, requireSingleParams } from '../../http/request-body.http.ts'
@@ -14,6 +14,7 @@ import type { PageInteraction } from '../../pages/page-shell.pages.tsx'
 import type { RenderOptions } from '../../pages/render-page.pages.tsx'
 import { type PageComponent, redirectTo, renderComponent } from '../../pages/responses.http.ts'
 import { type BrowserSession, findBrowserSession } from '../../sessions/sessions.ts'
+import { readRoleScopes } from '../../users/roles.ts'
 import { getUser } from '../../users/users.ts'
 import { STEP_UP_MAX_AGE_SECONDS } from '../step-up.ts'
 import type { AccountPageProps } from './account-shell.pages.tsx'
@@ -31,13 +32,13 @@ import {
  * user's roles, because no application stands between the user and this server. It permits no more than a token
  * with every scope: the services still require a recent sign-in.
  */
-function toAccountPageCtx(ctx: Ctx, user: { id: string; roles: readonly string[] }, sessionId: string): Ctx {
-  const { actor, ...rest } = toUserCtx(ctx, { userId: user.id, sessionId })
+function toAccountPageCtx(ctx: Ctx, ids: { userId: string; sessionId: string }, scopes: Set<Scope>): Ctx {
+  const { actor, ...rest } = toUserCtx(ctx, ids)
   if (actor.kind !== 'user') throw new Error('the context of a user has no user')
   return {
     ...rest,
     actor: { ...actor, oidcScopes: new Set([ACCOUNT_SCOPE]) },
-    scopes: getRoleScopes(user.roles),
+    scopes,
   }
 }
 
@@ -106,7 +107,7 @@ async function findVisit(call: TenantCall, page: AccountPage): Promise<AccountVi
   const isDone = isCsrfToken(proof, 'account-done', ctx.tenant, session.id, page.path, done)
   return {
     call,
-    ctx: toAccountPageCtx(ctx, user, session.id),
+    ctx: toAccountPageCtx(ctx, { userId: user.id, sessionId: session.id }, await readRoleScopes(ctx, user)),
     user,
     session,
     form: { action, csrf: createCsrfToken('account', ctx.tenant, session.id, page.path) },

@@ -1,3 +1,4 @@
+import { buildHeldRolesSql, HELD_ROLES } from '../../access/held-roles.sql.ts'
 import { TENANT_IDP_COLUMNS } from '../../access/tenant.sql.ts'
 import {
   PASSKEY_COLUMNS,
@@ -57,14 +58,14 @@ const buildOrganizationsSql = (condition: string, named: string): string => `CAS
 const buildPersonColumns = (
   demandsOrganization: string,
   named: string,
-) => `u."roles", u."name", u."email", u."phoneNumber", u."locale", u."passkeyOfferedAt", u."hasSecondFactor",
+) => `${buildHeldRolesSql('u')} AS "roles", u."name", u."email", u."phoneNumber", u."locale", u."passkeyOfferedAt", u."hasSecondFactor",
     u."termsVersion", u."codeGeneration",
     k."scopes" AS "consentedScopes", k."claims" AS "consentedClaims", k."resources" AS "consentedResources",
     ${buildOrganizationsSql(demandsOrganization, named)} AS "organizations"`
 
 /** The columns as a statement returns them. */
 const PERSON_RETURNS = {
-  roles: 'text[]',
+  roles: HELD_ROLES,
   name: 'text?',
   email: 'text?',
   phoneNumber: 'text?',
@@ -152,7 +153,7 @@ const SELECT_PROVEN_USER = statement({
   takes: { userId: 'text' },
   returns: {
     userId: 'text',
-    roles: 'text[]',
+    roles: HELD_ROLES,
     name: 'text?',
     email: 'text?',
     phoneNumber: 'text?',
@@ -160,7 +161,7 @@ const SELECT_PROVEN_USER = statement({
     hasSecondFactor: 'boolean',
   },
 })`
-  SELECT "id" AS "userId", "roles", "name", "email", "phoneNumber", "locale", "hasSecondFactor" FROM "User"
+  SELECT "id" AS "userId", ${buildHeldRolesSql('"User"')} AS "roles", "name", "email", "phoneNumber", "locale", "hasSecondFactor" FROM "User"
   WHERE "tenantId" = :tenant AND "id" = :userId AND NOT "locked"`
 
 /** The user of a first proof. */

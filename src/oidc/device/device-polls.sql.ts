@@ -1,3 +1,4 @@
+import { buildHeldRolesSql } from '../../access/held-roles.sql.ts'
 import type { Db } from '../../database/handle.ts'
 import { checkFoundRow } from '../../database/key-lookup.ts'
 import { statement, typed } from '../../database/statement.ts'
@@ -57,7 +58,7 @@ const POLL = statement({
     RETURNING d."intervalSeconds"
   ), valid_code AS MATERIALIZED (
     SELECT d."grantId", d."clientId", d."userId", d."sessionId", d."scopes", d."resources", d."defaultAudience", NULL::jsonb AS "claims",
-      ${buildGrantAccessSql('d', 'd."organizationId"')} AS "access", NULL::text AS "nonce", ${buildTokenOrganizationSql('u."id"', 'd."organizationId"', { authenticatedAt: 'd."authenticatedAt"', amr: 'd."amr"' })} AS "organization", d."authenticatedAt", d."amr", 'offline_access' = ANY (d."scopes") AS "offline", u."roles",
+      ${buildGrantAccessSql('d', 'd."organizationId"')} AS "access", NULL::text AS "nonce", ${buildTokenOrganizationSql('u."id"', 'd."organizationId"', { authenticatedAt: 'd."authenticatedAt"', amr: 'd."amr"' })} AS "organization", d."authenticatedAt", d."amr", 'offline_access' = ANY (d."scopes") AS "offline", ${buildHeldRolesSql('u')} AS "roles",
       ${buildClaimsUserSql(':withClaims', buildGrantApisSql('d'), 'd."organizationId"')} AS "claimsUser"
     FROM "DeviceCode" d
     JOIN "User" u ON u."tenantId" = :tenant AND u."id" = d."userId"

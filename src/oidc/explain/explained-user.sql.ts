@@ -1,3 +1,5 @@
+import { resolveRoles } from '../../access/held-roles.sql.ts'
+import type { HeldRoles } from '../../core/scopes.ts'
 import type { Db } from '../../database/handle.ts'
 import { findByKey } from '../../database/key-lookup.ts'
 import { type RowOf, statement } from '../../database/statement.ts'
@@ -31,13 +33,13 @@ const SELECT_EXPLAINED_USER = statement({
 
 /** A user with the consent for a client, and the ways by which the user can sign in. */
 export type ExplainedUserRow = {
-  user: User
+  user: User & { roles: HeldRoles }
   signsIn: Record<Channel, boolean>
   consent: Pick<Row, 'consentedScopes' | 'consentedClaims' | 'consentedResources'>
 } & Pick<Row, 'hasPasskey' | 'linkedIdpIds'>
 type Row = RowOf<typeof SELECT_EXPLAINED_USER>
 
-/** Returns a user as the decision of a sign-in at a client reads the user; null without one. One statement. */
+/** Returns a user as the decision of a sign-in at a client reads the user; null without one. One statement, and another for roles that the tenant has defined. */
 export async function selectExplainedUser(
   db: Db,
   userId: string,
@@ -45,9 +47,10 @@ export async function selectExplainedUser(
 ): Promise<ExplainedUserRow | null> {
   const row = await db.one(SELECT_EXPLAINED_USER, { userId, clientId })
   if (!row) return null
+  const user = toUserRow(row)
   const { consentedScopes, consentedClaims, consentedResources, hasPasskey, linkedIdpIds } = row
   return {
-    user: toUserRow(row),
+    user: { ...user, roles: await resolveRoles(db, user.roles) },
     signsIn: { email: row.emailSignsIn, sms: row.smsSignsIn },
     consent: { consentedScopes, consentedClaims, consentedResources },
     ...{ hasPasskey, linkedIdpIds },

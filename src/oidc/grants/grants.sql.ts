@@ -1,4 +1,5 @@
 import type { EffectiveAccess } from '../../access/effective-access.sql.ts'
+import { buildHeldRolesSql, HELD_ROLES } from '../../access/held-roles.sql.ts'
 import { storedColumns } from '../../database/columns.ts'
 import type { Db } from '../../database/handle.ts'
 import { checkFoundRow } from '../../database/key-lookup.ts'
@@ -113,7 +114,7 @@ const REFRESH_GRANT = statement({
     organization: typed<TokenOrganization | null>('jsonb?'),
     /** Whether the user and the client may have tokens for the organization, or for none. */
     isPermitted: 'boolean',
-    roles: 'text[]',
+    roles: HELD_ROLES,
     access: typed<EffectiveAccess | null>('jsonb?'),
     claimsUser: typed<ClaimsUserJson | null>('jsonb?'),
     outcome: typed<'rotated' | 'kept' | 'repeated' | 'replayed'>('text'),
@@ -128,7 +129,7 @@ const REFRESH_GRANT = statement({
       COALESCE(:organization, g."organizationId") AS "organizationId",
       ${ORGANIZATION} AS "organization",
       ${buildGrantAccessSql('g', ORGANIZATION_ID)} AS "access", g."organizationId" AS "formerOrganizationId",
-      u."roles", ${buildClaimsUserSql(':withClaims OR g."claims" IS NOT NULL', buildGrantApisSql('g'), ORGANIZATION_ID)} AS "claimsUser",
+      ${buildHeldRolesSql('u')} AS "roles", ${buildClaimsUserSql(':withClaims OR g."claims" IS NOT NULL', buildGrantApisSql('g'), ORGANIZATION_ID)} AS "claimsUser",
       CASE
         WHEN g."generation" = :generation AND :rotates THEN 'rotated'
         WHEN g."generation" = :generation THEN 'kept'

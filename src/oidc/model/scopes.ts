@@ -2,6 +2,7 @@ import { OAuthError } from '../../core/oauth-error.ts'
 import {
   COMMON_SCOPES,
   getRoleScopes,
+  type HeldRoles,
   isAssignableScope,
   isScope,
   parseScopeList,
@@ -51,7 +52,7 @@ export function parseRequestedScopes(
 export function selectGrantableScopes(
   requested: readonly string[],
   client: ScopeHolder,
-  roles: readonly string[],
+  roles: HeldRoles | readonly [],
 ): string[] {
   const roleScopes = getRoleScopes(roles)
   return selectRequestableScopes(requested, client).filter(

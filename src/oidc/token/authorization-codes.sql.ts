@@ -1,4 +1,5 @@
 import { buildUserAccessSql, type EffectiveAccess } from '../../access/effective-access.sql.ts'
+import { buildHeldRolesSql, HELD_ROLES } from '../../access/held-roles.sql.ts'
 import type { Db } from '../../database/handle.ts'
 import { checkFoundRow } from '../../database/key-lookup.ts'
 import { type RowOf, statement, typed } from '../../database/statement.ts'
@@ -45,7 +46,7 @@ const REDEEM_CODE = statement({
     ...CLAIMS_PARAMETERS,
   },
   returns: {
-    roles: 'text[]',
+    roles: HELD_ROLES,
     organization: typed<TokenOrganization | null>('jsonb?'),
     access: typed<EffectiveAccess | null>('jsonb?'),
     claimsUser: typed<ClaimsUserJson | null>('jsonb?'),
@@ -54,7 +55,7 @@ const REDEEM_CODE = statement({
   WITH valid_code AS MATERIALIZED (
     SELECT :grantId AS "grantId", c."id" AS "clientId", u."id" AS "userId", s."id" AS "sessionId", :scopes AS "scopes",
       :resources AS "resources", :defaultAudience AS "defaultAudience", :claims AS "claims", :authenticatedAt AS "authenticatedAt", :amr AS "amr",
-      'offline_access' = ANY (:scopes) AS "offline", u."roles",
+      'offline_access' = ANY (:scopes) AS "offline", ${buildHeldRolesSql('u')} AS "roles",
       ${buildTokenOrganizationSql('u."id"', ':organizationId', { authenticatedAt: ':authenticatedAt', amr: ':amr' })} AS "organization",
       ${buildUserAccessSql('u."id"', ':apis', ':organizationId')} AS "access",
       ${buildClaimsUserSql(':withClaims', ':apis', ':organizationId')} AS "claimsUser"

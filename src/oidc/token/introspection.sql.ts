@@ -1,3 +1,4 @@
+import { buildHeldRolesSql, HELD_ROLES } from '../../access/held-roles.sql.ts'
 import { buildMemberCondition } from '../../access/token-status.sql.ts'
 import type { Db } from '../../database/handle.ts'
 import { checkFoundRow } from '../../database/key-lookup.ts'
@@ -25,11 +26,11 @@ const SELECT_ACTIVE_GRANT = statement({
     authenticatedAt: 'timestamptz',
     issuedAt: 'timestamptz',
     idleExpiresAt: 'timestamptz',
-    roles: 'text[]',
+    roles: HELD_ROLES,
   },
 })`
   SELECT g."userId", g."sessionId", g."scopes", g."dpopJkt", g."authenticatedAt", g."idleExpiresAt",
-    COALESCE(g."rotatedAt", g."createdAt") AS "issuedAt", u."roles"
+    COALESCE(g."rotatedAt", g."createdAt") AS "issuedAt", ${buildHeldRolesSql('u')} AS "roles"
   FROM "Grant" g JOIN "User" u ON u."tenantId" = :tenant AND u."id" = g."userId"
   WHERE g."tenantId" = :tenant AND g."id" = :grantId AND g."generation" = :generation
     AND g."secretHash" = :secretHash AND ${checkFoundRow('g."clientId" = :clientId')} AND g."revokedAt" IS NULL

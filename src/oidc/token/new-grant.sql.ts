@@ -1,4 +1,5 @@
 import { buildUserAccessSql, type EffectiveAccess } from '../../access/effective-access.sql.ts'
+import { HELD_ROLES } from '../../access/held-roles.sql.ts'
 import { buildUnmetRuleSql } from '../../access/organization-policy.sql.ts'
 import { buildInsertSessionClientsSql } from '../../access/revocation/session-clients.sql.ts'
 import { type RowOf, typed } from '../../database/statement.ts'
@@ -78,7 +79,7 @@ export const NEW_GRANT_RETURNS = {
   authenticatedAt: 'timestamptz',
   amr: 'text[]',
   offline: 'boolean',
-  roles: 'text[]',
+  roles: HELD_ROLES,
   access: typed<EffectiveAccess | null>('jsonb?'),
   claimsUser: typed<ClaimsUserJson | null>('jsonb?'),
 } as const

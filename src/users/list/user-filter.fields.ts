@@ -2,9 +2,9 @@ import * as z from 'zod'
 import { toEmailKey } from '../../schema/address-keys.ts'
 import { boolean, keptNumber, requiredText, searchText, text, timeRange } from '../../schema/input-shapes.ts'
 import { defineFilter, defineOrder, type Given } from '../../schema/lists.ts'
-import { ROLE } from '../../schema/model-enums.ts'
 import { toPhoneNumberKey } from '../../schema/phone-numbers.ts'
 import { asId } from '../../schema/response-shapes.ts'
+import { roleName } from '../../schema/token-name.ts'
 import { EmailLookup, PhoneNumberLookup } from '../users.fields.ts'
 
 const MAX_PATHS = 10
@@ -49,7 +49,7 @@ export const USER_FILTER = defineFilter(
       description: 'Whether the user has a credential.',
     },
     role: {
-      shape: ROLE.shape,
+      shape: roleName,
       column: null,
       description: 'Has this role.',
       example: 'admin',

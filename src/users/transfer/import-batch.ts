@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { findGuardedUsers, requireAccountControl } from '../../access/account-control.ts'
+import { shareRoles } from '../../access/held-roles.sql.ts'
 import type { Ctx } from '../../context/context.ts'
 import { Conflict, InvalidInput, NotFound } from '../../core/errors.ts'
 import { toAppError } from '../../core/to-app-error.ts'
@@ -135,7 +136,11 @@ async function writeSingly(ctx: Ctx, line: CheckedLine): Promise<LineResult> {
           return []
         })
         // They sign in as the user.
-        if (line.hash || line.parts) await requireAccountControl(joined.db, ctx, user)
+        if (line.hash || line.parts)
+          await requireAccountControl(joined.db, ctx, {
+            id: user.id,
+            roles: await shareRoles(joined.db, user.roles),
+          })
         return { id: holder.id, isChanged }
       })
       return { line: line.line, status: isChanged ? 'updated' : 'unchanged', userId: holder.id }

@@ -8,6 +8,7 @@ import { issuerOf } from '../../../src/core/issuer.ts'
 import { issueAccessToken } from '../../../src/oidc/token/access-tokens.ts'
 import { createMembership, deleteMembership } from '../../../src/organizations/memberships.ts'
 import { createOrganization, deleteOrganization } from '../../../src/organizations/organizations.ts'
+import { createManagementRole, updateManagementRole } from '../../../src/users/management-roles.ts'
 import { setUserRoles } from '../../../src/users/roles.ts'
 import { createUser, lockUser } from '../../../src/users/users.ts'
 import { newTenant } from '../../support/actors.ts'
@@ -232,7 +233,13 @@ describe('the introspection endpoint (RFC 7662, section 2)', () => {
         ([client, resourceServer] as const).map(async (by) => (await introspect(access, by)).body.scope),
       )
     expect(await scopes()).toEqual(Array(2).fill('openid offline_access users:read'))
-    await setUserRoles(createPlatformCtx(tenant), visitor.user.id, { roles: [] })
+    const ctx = createPlatformCtx(tenant)
+    const reader = await createManagementRole(ctx, { name: 'reader', scopes: ['users:read'] })
+    await setUserRoles(ctx, visitor.user.id, { roles: ['reader'] })
+    expect(await scopes()).toEqual(Array(2).fill('openid offline_access users:read'))
+    await updateManagementRole(ctx, reader.id, { scopes: ['roles:read'] })
+    expect(await scopes()).toEqual(Array(2).fill('openid offline_access'))
+    await setUserRoles(ctx, visitor.user.id, { roles: [] })
     expect(await scopes()).toEqual(Array(2).fill('openid offline_access'))
     expect((await introspect(refresh, client)).body.scope).toBe('openid offline_access')
 

@@ -26,7 +26,7 @@ export const BULK_JOB_OPERATIONS: Record<string, Call[]> = {
       input: {
         ...input,
         action: ENUMS[input.action],
-        ...(input.roles && { roles: ['SUPPORT'] }),
+        ...(input.roles && { roles: ['support'] }),
       },
       read: ({ bulkJob }) => bulkJob,
     }),

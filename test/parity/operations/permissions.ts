@@ -12,6 +12,10 @@ const appRole = objectQuery('appRole', 'AppRole', 'ID')
 const appRoles = pageQuery('appRoles', 'AppRole', 'appRoles')
 const toRoleId = (which: string, appRoleId: string): string =>
   which === 'present' ? appRoleId : unknownId('role')
+const managementRole = objectQuery('managementRole', 'ManagementRole', 'ID')
+const managementRoles = pageQuery('managementRoles', 'ManagementRole', 'managementRoles')
+const toManagementRoleId = (which: string, id: string): string =>
+  which === 'present' ? id : unknownId('mgmtrole')
 const HELD = ['unknown', 'present']
 
 const group = objectQuery('group', 'Group', 'ID')
@@ -123,6 +127,60 @@ export const PERMISSION_OPERATIONS: Record<string, Call[]> = {
     gql: ({ apiId }): Gql => ({
       mutation: 'deleteApi',
       input: { apiId: toApiId(which, apiId) },
+      read: readGone,
+    }),
+  })),
+  createManagementRole: [
+    { name: 'A b', scopes: ['x'] },
+    { name: 'none', scopes: [] },
+    { name: 'operators', scopes: ['tenants:read'] },
+    { name: 'admin', scopes: ['users:read'] },
+    { name: 'helper', scopes: ['users:read'] },
+    { name: 'new', description: 'New', scopes: ['users:write', 'users:read'] },
+  ].map((input) => ({
+    title: JSON.stringify(input),
+    rest: (): Rest => ['POST', '/management-roles', input],
+    gql: (): Gql => ({ mutation: 'createManagementRole', input, read: (payload) => payload.managementRole }),
+  })),
+  listManagementRoles: PAGES.map((page) => ({
+    title: JSON.stringify(page),
+    rest: (): Rest => ['GET', `/management-roles?${toParameters(page)}`],
+    gql: (): Gql => managementRoles(page),
+  })),
+  getManagementRole: HELD.map((which) => ({
+    title: which,
+    rest: ({ managementRoleId: id }): Rest => ['GET', `/management-roles/${toManagementRoleId(which, id)}`],
+    gql: ({ managementRoleId: id }): Gql => ({
+      ...managementRole,
+      variables: { id: toManagementRoleId(which, id) },
+    }),
+  })),
+  updateManagementRole: [
+    { which: 'unknown', input: {} },
+    { which: 'present', input: { scopes: [] } },
+    { which: 'present', input: { description: 'Other', scopes: ['users:read', 'users:write'] } },
+  ].map(({ which, input }) => ({
+    title: `${which} ${JSON.stringify(input)}`,
+    rest: ({ managementRoleId: id }): Rest => [
+      'PATCH',
+      `/management-roles/${toManagementRoleId(which, id)}`,
+      input,
+    ],
+    gql: ({ managementRoleId: id }): Gql => ({
+      mutation: 'updateManagementRole',
+      input: { managementRoleId: toManagementRoleId(which, id), ...input },
+      read: (payload) => payload.managementRole,
+    }),
+  })),
+  deleteManagementRole: HELD.map((which) => ({
+    title: which,
+    rest: ({ managementRoleId: id }): Rest => [
+      'DELETE',
+      `/management-roles/${toManagementRoleId(which, id)}`,
+    ],
+    gql: ({ managementRoleId: id }): Gql => ({
+      mutation: 'deleteManagementRole',
+      input: { managementRoleId: toManagementRoleId(which, id) },
       read: readGone,
     }),
   })),

@@ -102,7 +102,7 @@ export const USER_OPERATIONS: Record<string, Call[]> = {
       gql: (): Gql => ({
         query: '{ result: roles { role scopes { scope description } } }',
         read: ({ result }) => ({
-          roles: result.map(({ role, scopes }: Json) => ({ role: role.toLowerCase(), scopes })),
+          roles: result.map(({ role, scopes }: Json) => ({ role, scopes })),
         }),
       }),
     },
@@ -112,8 +112,8 @@ export const USER_OPERATIONS: Record<string, Call[]> = {
     rest: ({ userId }): Rest => ['PUT', `/users/${userId}/roles`, { roles }],
     gql: ({ userId }): Gql => ({
       mutation: 'setUserRoles',
-      input: { userId, roles: roles.map((role) => role.toUpperCase()) },
-      read: ({ user }) => ({ roles: user.roles.map((role: string) => role.toLowerCase()) }),
+      input: { userId, roles },
+      read: ({ user }) => ({ roles: user.roles }),
     }),
   })),
 }

@@ -165,7 +165,7 @@ export function InvitationsScreen() {
                   <td>
                     <span className={`badge ${className}`}>{label}</span>
                   </td>
-                  <td>{node.roles.join(', ').toLowerCase()}</td>
+                  <td>{node.roles.join(', ')}</td>
                   <td className="truncated">{node.note}</td>
                   <td data-label={t('Sent')}>
                     <Time at={node.sentAt} />

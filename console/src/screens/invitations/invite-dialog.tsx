@@ -1,6 +1,6 @@
 import { type FormEvent, useEffect, useRef, useState } from 'react'
 import { graphql } from 'react-relay/hooks'
-import type { inviteDialogMutation, Role } from '../../generated/inviteDialogMutation.graphql.ts'
+import type { inviteDialogMutation } from '../../generated/inviteDialogMutation.graphql.ts'
 import type { roleChoice_query$key } from '../../generated/roleChoice_query.graphql.ts'
 import { Dialog } from '../../parts/dialog.tsx'
 import { Field } from '../../parts/form.tsx'
@@ -15,7 +15,7 @@ const MAX_PEOPLE = 200
 type Result = { person: string; problem: string | null }
 export type Draft = {
   people: string
-  roles: Role[]
+  roles: string[]
   note: string
   results: readonly Result[]
 }

@@ -76,7 +76,7 @@ function JobCard({ job }: { job: NonNullable<jobsScreenQuery$data['bulkJobs']>['
   return (
     <section className="card">
       <h2>
-        {[ACTIONS[action] ?? action, ...roles.map((role) => role.toLowerCase())].join(' ')}
+        {[ACTIONS[action] ?? action, ...roles].join(' ')}
         {clientId && (
           <>
             {' '}

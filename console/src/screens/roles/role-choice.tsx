@@ -1,6 +1,5 @@
 import { graphql, useFragment } from 'react-relay/hooks'
 import type { roleChoice_query$key } from '../../generated/roleChoice_query.graphql.ts'
-import type { Role } from '../../generated/userFactsRolesMutation.graphql.ts'
 import { CheckField, toggleChoice } from '../../parts/form.tsx'
 import { useLacks } from '../../shell/viewer-scopes.ts'
 import { t } from '../../words/words.ts'
@@ -13,9 +12,9 @@ export function RoleChoice({
   onChange,
 }: {
   query: roleChoice_query$key
-  chosen: readonly Role[]
+  chosen: readonly string[]
   hasWords: boolean
-  onChange: (chosen: Role[]) => void
+  onChange: (chosen: string[]) => void
 }) {
   const { roles } = useFragment(
     graphql`
@@ -35,7 +34,7 @@ export function RoleChoice({
   return roles?.map(({ role, scopes }) => (
     <CheckField
       key={role}
-      label={role.toLowerCase()}
+      label={role}
       hint={
         lacksScope(scopes)
           ? t('Permits more than you may.')

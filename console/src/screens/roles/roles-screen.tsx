@@ -1,27 +1,28 @@
 import './roles.css'
 import { Link } from '@tanstack/react-router'
-import { type FormEvent, useState } from 'react'
-import { fetchQuery, graphql, useFragment, useRelayEnvironment } from 'react-relay/hooks'
+import { useState } from 'react'
+import { graphql, useFragment } from 'react-relay/hooks'
 import { IS_SYSTEM } from '../../config.ts'
 import type { rolesScreen_holders$key } from '../../generated/rolesScreen_holders.graphql.ts'
-import type { rolesScreenFindQuery } from '../../generated/rolesScreenFindQuery.graphql.ts'
 import type { rolesScreenQuery } from '../../generated/rolesScreenQuery.graphql.ts'
-import type { Role, rolesScreenSetMutation } from '../../generated/rolesScreenSetMutation.graphql.ts'
+import type { rolesScreenSetMutation } from '../../generated/rolesScreenSetMutation.graphql.ts'
 import { ConfirmedButton } from '../../parts/dialog.tsx'
-import { Field, ProblemText, readText } from '../../parts/form.tsx'
 import { LiveChanges } from '../../parts/live-changes.tsx'
 import { useProblemMutation } from '../../parts/mutation.ts'
 import { notify } from '../../parts/notices.tsx'
-import { type Problem, toProblem } from '../../parts/result.ts'
 import { useScreenQuery } from '../../parts/screen-query.ts'
 import { useLacks, useMay } from '../../shell/viewer-scopes.ts'
 import { t } from '../../words/words.ts'
+import { DefinedRoleCard } from './defined-role.tsx'
+import { GiveRole } from './give-role.tsx'
+import { Permits } from './permits.tsx'
+import { RoleDialog } from './role-dialog.tsx'
 
 type Definition = NonNullable<rolesScreenQuery['response']['roles']>[number]
 
 /** The management roles: what each permits, and who has it. */
 export function RolesScreen() {
-  const [{ viewer, roles, admins, supporters, auditors, operators }, refresh] =
+  const [{ viewer, roles, managementRoles, admins, supporters, auditors, operators }, refresh] =
     useScreenQuery<rolesScreenQuery>(
       graphql`
       query rolesScreenQuery($isSystem: Boolean!) {
@@ -35,16 +36,25 @@ export function RolesScreen() {
             description
           }
         }
-        admins: users(filter: { role: ADMIN }, first: 100) {
+        managementRoles(first: 100) {
+          nodes {
+            id
+            name
+            description
+            scopes
+            updatedAt
+          }
+        }
+        admins: users(filter: { role: "admin" }, first: 100) {
           ...rolesScreen_holders
         }
-        supporters: users(filter: { role: SUPPORT }, first: 100) {
+        supporters: users(filter: { role: "support" }, first: 100) {
           ...rolesScreen_holders
         }
-        auditors: users(filter: { role: AUDITOR }, first: 100) {
+        auditors: users(filter: { role: "auditor" }, first: 100) {
           ...rolesScreen_holders
         }
-        operators: users(filter: { role: OPERATOR }, first: 100) @include(if: $isSystem) {
+        operators: users(filter: { role: "operator" }, first: 100) @include(if: $isSystem) {
           ...rolesScreen_holders
         }
       }
@@ -52,23 +62,40 @@ export function RolesScreen() {
       { isSystem: IS_SYSTEM },
     )
   const mayFollow = useMay('events:read')
+  const mayDefine = useMay('roles:write')
+  const [isOpen, setIsOpen] = useState(false)
+  const scopes = (roles ?? []).flatMap(({ role, scopes }) =>
+    ['admin', 'operator'].includes(role) ? scopes : [],
+  )
   const holders: Record<string, rolesScreen_holders$key | null | undefined> = {
-    ADMIN: admins,
-    SUPPORT: supporters,
-    AUDITOR: auditors,
-    OPERATOR: operators,
+    admin: admins,
+    support: supporters,
+    auditor: auditors,
+    operator: operators,
   }
   return (
     <section className="screen">
       {mayFollow && (
         <LiveChanges
-          types={['ROLE_CHANGED', 'USER_CREATED', 'USER_DELETED']}
+          types={[
+            'ROLE_CHANGED',
+            'USER_CREATED',
+            'USER_DELETED',
+            'MANAGEMENT_ROLE_CREATED',
+            'MANAGEMENT_ROLE_UPDATED',
+            'MANAGEMENT_ROLE_DELETED',
+          ]}
           after={viewer?.eventPosition}
           onChange={refresh}
         />
       )}
       <header className="screen-head">
         <h1>{t('Roles')}</h1>
+        {mayDefine && (
+          <button type="button" className="button" onClick={() => setIsOpen(true)}>
+            {t('New role')}
+          </button>
+        )}
       </header>
       {roles?.map((definition) => {
         const found = holders[definition.role]
@@ -78,12 +105,25 @@ export function RolesScreen() {
           )
         )
       })}
+      {managementRoles?.nodes.map((role) => (
+        <DefinedRoleCard key={role.id} role={role} scopes={scopes} onChange={refresh} />
+      ))}
+      {isOpen && (
+        <RoleDialog
+          defined={null}
+          scopes={scopes}
+          onClose={() => {
+            setIsOpen(false)
+            refresh()
+          }}
+        />
+      )}
     </section>
   )
 }
 
 function RoleCard({
-  definition: { role, scopes },
+  definition: { role: name, scopes },
   holders: key,
   onChange,
 }: {
@@ -105,11 +145,10 @@ function RoleCard({
     `,
     key,
   )
-  const name = role.toLowerCase()
   const lacksScope = useLacks()
   const mayGive = useMay('users:write') && !lacksScope(scopes)
   const set = useProblemMutation<rolesScreenSetMutation>(graphql`
-    mutation rolesScreenSetMutation($userId: ID!, $roles: [Role!]!) {
+    mutation rolesScreenSetMutation($userId: ID!, $roles: [String!]!) {
       setUserRoles(input: { userId: $userId, roles: $roles }) {
         ... on SetUserRolesPayload {
           user {
@@ -126,16 +165,7 @@ function RoleCard({
       <h2>
         {name} <span className="badge">{totalSize}</span>
       </h2>
-      <details>
-        <summary>{t('Permits {count} scopes', { count: scopes.length })}</summary>
-        <ul className="permits">
-          {scopes.map(({ scope, description }) => (
-            <li key={scope}>
-              {description} <code>{scope}</code>
-            </li>
-          ))}
-        </ul>
-      </details>
+      <Permits scopes={scopes} />
       {nodes.length === 0 && <p className="empty">{t('Nobody has this role.')}</p>}
       <ul className="sessions">
         {nodes.map((user) => {
@@ -156,7 +186,7 @@ function RoleCard({
                   isRunning={set.isRunning}
                   problem={set.problem}
                   onConfirm={(close) =>
-                    set.run({ userId: user.id, roles: user.roles.filter((other) => other !== role) }, () => {
+                    set.run({ userId: user.id, roles: user.roles.filter((other) => other !== name) }, () => {
                       close()
                       notify(t('{shown} is no longer {name}.', { shown, name }))
                       onChange()
@@ -173,66 +203,7 @@ function RoleCard({
           {t('All {count} who have it', { count: totalSize })}
         </Link>
       )}
-      {mayGive && <GiveRole role={role} onGiven={onChange} />}
+      {mayGive && <GiveRole role={name} onGiven={onChange} />}
     </section>
-  )
-}
-
-/** Gives a role to the user with an e-mail address. */
-function GiveRole({ role, onGiven }: { role: Role; onGiven: () => void }) {
-  const environment = useRelayEnvironment()
-  const [problem, setProblem] = useState<Problem | null>(null)
-  const give = useProblemMutation<rolesScreenSetMutation>(graphql`
-    mutation rolesScreenGiveMutation($userId: ID!, $roles: [Role!]!) {
-      setUserRoles(input: { userId: $userId, roles: $roles }) {
-        ... on SetUserRolesPayload {
-          user {
-            id
-            roles
-          }
-        }
-        ...result_problem @alias(as: "problem") @relay(mask: false)
-      }
-    }
-  `)
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault()
-    const form = event.currentTarget
-    const email = readText(new FormData(form), 'email')
-    setProblem(null)
-    if (!email) return
-    const find = graphql`
-      query rolesScreenFindQuery($email: EmailAddress!) {
-        userByEmail(email: $email) {
-          id
-          name
-          roles
-        }
-      }
-    `
-    fetchQuery<rolesScreenFindQuery>(environment, find, { email })
-      .toPromise()
-      .then((found) => {
-        const user = found?.userByEmail
-        if (!user)
-          return setProblem(toProblem(new Error(t('No user has this address. Invite the person instead.'))))
-        give.run({ userId: user.id, roles: [...new Set([...user.roles, role])] }, () => {
-          form.reset()
-          notify(t('{name} is {role} now.', { name: user.name ?? email, role: role.toLowerCase() }))
-          onGiven()
-        })
-      })
-      .catch((error: Error) => setProblem(toProblem(error)))
-  }
-  return (
-    <form className="give" onSubmit={submit}>
-      <Field label={t('Give {role} to the user with the address', { role: role.toLowerCase() })} name="email">
-        {(props) => <input {...props} type="email" autoComplete="off" />}
-      </Field>
-      <button type="submit" className="button quiet" disabled={give.isRunning}>
-        {t('Give')}
-      </button>
-      <ProblemText problem={problem ?? give.problem} />
-    </form>
   )
 }

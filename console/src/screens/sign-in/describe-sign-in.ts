@@ -103,10 +103,10 @@ function describeSignUp(settings: DescribedSettings): string {
 }
 
 const ROLE_WORDS: Record<string, string> = {
-  ADMIN: t('administrators'),
-  SUPPORT: t('support'),
-  AUDITOR: t('auditors'),
-  OPERATOR: t('operators'),
+  admin: t('administrators'),
+  support: t('support'),
+  auditor: t('auditors'),
+  operator: t('operators'),
 }
 
 function describeSecondFactor({ signInMethods, secondFactor, secondFactorRoles }: DescribedSettings): string {

@@ -28,10 +28,10 @@ const SECOND_FACTOR = {
   REQUIRED: t('Everybody'),
 }
 const ROLES = {
-  ADMIN: t('Administrator'),
-  SUPPORT: t('Support'),
-  AUDITOR: t('Auditor'),
-  ...(IS_SYSTEM && { OPERATOR: t('Operator') }),
+  admin: t('Administrator'),
+  support: t('Support'),
+  auditor: t('Auditor'),
+  ...(IS_SYSTEM && { operator: t('Operator') }),
 }
 const STAY_SIGNED_IN = {
   ALWAYS: t('Keep the sign-in'),

@@ -98,7 +98,7 @@ export const USER_COLUMNS: readonly Column<userColumns_user$data>[] = [
     width: 110,
     grow: 1,
     isOptional: true,
-    render: ({ roles }) => <span className="truncated">{roles.join(', ').toLowerCase()}</span>,
+    render: ({ roles }) => <span className="truncated">{roles.join(', ')}</span>,
   },
   {
     name: 'language',

@@ -2,7 +2,7 @@ import { useState } from 'react'
 import { graphql, useFragment } from 'react-relay/hooks'
 import type { roleChoice_query$key } from '../../generated/roleChoice_query.graphql.ts'
 import type { userFacts_user$key } from '../../generated/userFacts_user.graphql.ts'
-import type { Role, userFactsRolesMutation } from '../../generated/userFactsRolesMutation.graphql.ts'
+import type { userFactsRolesMutation } from '../../generated/userFactsRolesMutation.graphql.ts'
 import { Dialog } from '../../parts/dialog.tsx'
 import { ProblemText } from '../../parts/form.tsx'
 import { useProblemMutation } from '../../parts/mutation.ts'
@@ -130,11 +130,7 @@ export function UserFacts({
         </dd>
         <dt>{t('Roles')}</dt>
         <dd>
-          {user.roles.length > 0 ? (
-            user.roles.join(', ').toLowerCase()
-          ) : (
-            <span className="none">{t('none')}</span>
-          )}
+          {user.roles.length > 0 ? user.roles.join(', ') : <span className="none">{t('none')}</span>}
           {mayChange && (
             <button type="button" className="link" onClick={() => setIsOpen(true)}>
               {t('Change roles')}
@@ -182,11 +178,11 @@ function RolesDialog({
   onClose,
 }: {
   userId: string
-  held: readonly Role[]
+  held: readonly string[]
   query: roleChoice_query$key
   onClose: () => void
 }) {
-  const [chosen, setChosen] = useState<readonly Role[]>(held)
+  const [chosen, setChosen] = useState<readonly string[]>(held)
   const save = useProblemMutation<userFactsRolesMutation>(graphql`
     mutation userFactsRolesMutation($input: SetUserRolesInput!) {
       setUserRoles(input: $input) {

@@ -1,6 +1,5 @@
 import { type FormEvent, Suspense, useState } from 'react'
 import { graphql, useLazyLoadQuery } from 'react-relay/hooks'
-import type { Role } from '../../generated/userFactsRolesMutation.graphql.ts'
 import type { UserFilter, userJobMutation } from '../../generated/userJobMutation.graphql.ts'
 import type { userJobRolesQuery } from '../../generated/userJobRolesQuery.graphql.ts'
 import type { JobDialogProps } from '../../parts/bulk-actions.tsx'
@@ -28,7 +27,7 @@ export function UserJobDialog({ action, ids, variables, what, onClose }: JobDial
     }
   `)
   const takesRoles = action.job?.endsWith('_ROLES') ?? false
-  const [roles, setRoles] = useState<readonly Role[]>([])
+  const [roles, setRoles] = useState<readonly string[]>([])
   const isConfirmed = takesRoles ? roles.length > 0 : !action.isFinal || typed.trim() === what
   const submit = (event: FormEvent) => {
     event.preventDefault()
@@ -86,7 +85,7 @@ export function UserJobDialog({ action, ids, variables, what, onClose }: JobDial
   )
 }
 
-function JobRoles({ chosen, onChange }: { chosen: readonly Role[]; onChange: (chosen: Role[]) => void }) {
+function JobRoles({ chosen, onChange }: { chosen: readonly string[]; onChange: (chosen: string[]) => void }) {
   const query = useLazyLoadQuery<userJobRolesQuery>(
     graphql`
       query userJobRolesQuery {

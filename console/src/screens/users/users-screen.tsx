@@ -1,6 +1,5 @@
 import { Link } from '@tanstack/react-router'
 import { graphql, useLazyLoadQuery } from 'react-relay/hooks'
-import { IS_SYSTEM } from '../../config.ts'
 import type { usersScreenChangesSubscription } from '../../generated/usersScreenChangesSubscription.graphql.ts'
 import type { usersScreenProvidersQuery } from '../../generated/usersScreenProvidersQuery.graphql.ts'
 import type {
@@ -8,6 +7,7 @@ import type {
   UserOrderField,
   usersScreenQuery,
 } from '../../generated/usersScreenQuery.graphql.ts'
+import type { usersScreenRolesQuery } from '../../generated/usersScreenRolesQuery.graphql.ts'
 import { type Filter, type ListValues, ORGANIZATION_FILTER, toRange } from '../../parts/filter-bar.tsx'
 import { type ListDefinition, ListScreen, type LiveRows } from '../../parts/list-screen.tsx'
 import { useLive } from '../../parts/live-events.ts'
@@ -36,13 +36,8 @@ const FILTERS: readonly Filter[] = [
     name: 'role',
     label: t('Role'),
     group: 'role',
-    kind: 'choice',
-    options: [
-      ['admin', 'admin'],
-      ['support', 'support'],
-      ['auditor', 'auditor'],
-      ...(IS_SYSTEM ? [['operator', 'operator'] as const] : []),
-    ],
+    kind: 'loaded',
+    Options: RoleOptions,
   },
   { name: 'seenBefore', label: t('Last seen before'), group: 'lastSeen', kind: 'day', daysAgo: 365 },
   { name: 'seenFrom', label: t('Last seen from'), group: 'lastSeen', kind: 'day', daysAgo: 30 },
@@ -64,6 +59,24 @@ const PROVIDER_FILTER: Filter = {
   group: 'provider',
   kind: 'loaded',
   Options: ProviderOptions,
+}
+
+function RoleOptions() {
+  const { roles } = useLazyLoadQuery<usersScreenRolesQuery>(
+    graphql`
+      query usersScreenRolesQuery {
+        roles {
+          role
+        }
+      }
+    `,
+    {},
+  )
+  return roles?.map(({ role }) => (
+    <option key={role} value={role}>
+      {role}
+    </option>
+  ))
 }
 
 function ProviderOptions() {
@@ -104,7 +117,7 @@ const toFilter = (values: ListValues): UserFilter => ({
   emailVerified: toFlag(values.emailVerified),
   phoneNumberVerified: toFlag(values.phoneVerified),
   hasCredential: toFlag(values.credential),
-  role: values.role?.toUpperCase() as UserFilter['role'],
+  role: values.role,
   idpId: values.provider,
   organizationId: values.organization,
   externalId: values.externalId,
