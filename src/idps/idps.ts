@@ -209,7 +209,7 @@ export async function updateIdentityProvider(ctx: Ctx, idpId: string, input: unk
     if (changedFields.some((field) => TOKEN_FIELDS.includes(field))) await deleteIdpTokens(tx, idpId)
     if (changed.upstreamLogout === false) await clearIdTokens(tx, { idpId })
     const next = { ...current, ...toColumns(changed) } as IdpRow
-    // Whoever controls what a provider asserts gives the roles of its mapping.
+    // Who controls the claims of a provider gives the roles of its mapping.
     if (isDecisive && [current, next].some(({ claimRoles }) => listMappedRoles(claimRoles).length > 0))
       await requireMapping(tx, ctx, next)
     const isMoved = changedFields.includes('organizationId')

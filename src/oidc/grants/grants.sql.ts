@@ -71,6 +71,15 @@ const ORGANIZATION = buildTokenOrganizationSql(
 
 const ORGANIZATION_ID = `((${ORGANIZATION})->>'id')`
 
+const INSERT_ORGANIZATION = buildInsertSessionOrganizationSql(
+  'used',
+  'used JOIN presented p ON p."formerOrganizationId" IS DISTINCT FROM used."organizationId"',
+)
+const INSERT_EVENT = buildInsertEventsSql(':events', {
+  from: 'used JOIN presented p ON p."isRecorded"',
+  columns: toGrantEventColumns('used'),
+})
+
 // The row lock serializes requests: the second waits and then sees the row as the first left it. The client may stop to
 // rotate between a rotation and its retry: the retry is answered alike. Once the successor was used, an older token is a
 // replay. A use that keeps the token has the generation of the rotation before it: its time without use ends 1 ms earlier.
@@ -158,14 +167,8 @@ const REFRESH_GRANT = statement({
         - CASE WHEN :rotates THEN interval '0' ELSE interval '1 millisecond' END
     FROM presented p WHERE g."tenantId" = :tenant AND g."id" = p."id" AND p."outcome" IN ('rotated', 'kept') AND p."isPermitted"
     RETURNING g."id", g."userId", g."sessionId", g."clientId", g."organizationId"
-  ), session_organizations AS (${buildInsertSessionOrganizationSql(
-    'used',
-    'used JOIN presented p ON p."formerOrganizationId" IS DISTINCT FROM used."organizationId"',
-  )}
-  ), event_log AS (${buildInsertEventsSql(':events', {
-    from: 'used JOIN presented p ON p."isRecorded"',
-    columns: toGrantEventColumns('used'),
-  })})
+  ), session_organizations AS (${INSERT_ORGANIZATION}
+  ), event_log AS (${INSERT_EVENT})
   SELECT * FROM presented`
 
 /**
