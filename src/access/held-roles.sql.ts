@@ -6,11 +6,11 @@ import { statement, typed } from '../database/statement.ts'
 /** The type of a column of `buildHeldRolesSql`. */
 export const HELD_ROLES = typed<HeldRoles>('text[]')
 
-/** The roles of a user as `HeldRoles`. Built-in ones alone read no other table. `user` is the alias of the row of the user. */
+/** The roles of a user as `HeldRoles`. Built-in ones alone read no other table, and null stays null. `user` is the alias of the row of the user. */
 export const buildHeldRolesSql = (user: string): string =>
-  `CASE WHEN ${user}."roles" <@ '{${ROLE_NAMES.join(',')}}'::text[] THEN ${user}."roles" ELSE ${user}."roles" || ARRAY(
+  `CASE WHEN NOT ${user}."roles" <@ '{${ROLE_NAMES.join(',')}}'::text[] THEN ${user}."roles" || ARRAY(
     SELECT unnest(mr."scopes") FROM "ManagementRole" mr WHERE mr."tenantId" = ${user}."tenantId" AND mr."name" = ANY (${user}."roles")
-  ) END`
+  ) ELSE ${user}."roles" END`
 
 const declareRead = (lock: '' | 'FOR SHARE') => statement({
   takes: { names: 'text[]' },
