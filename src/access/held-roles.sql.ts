@@ -1,5 +1,5 @@
 import { InvalidInput, NotFound } from '../core/errors.ts'
-import { type HeldRoles, isBuiltInRole, ROLE_NAMES, SYSTEM_TENANT } from '../core/scopes.ts'
+import { type HeldRoles, isBuiltInRole, listRoles, ROLE_NAMES, SYSTEM_TENANT } from '../core/scopes.ts'
 import type { Db } from '../database/handle.ts'
 import { statement, typed } from '../database/statement.ts'
 
@@ -47,10 +47,11 @@ export async function shareKnownRoles(tx: Db, roles: readonly string[], field = 
     throw new InvalidInput([{ field, description: `operator exists in tenant ${SYSTEM_TENANT} only` }])
   const defined = await readDefined(tx, roles, SHARE)
   const names = defined.map(({ name }) => name)
+  const description = `must be one of ${listRoles(tx.tenant).join(', ')}, or a role that the tenant has defined`
   const missing = roles.flatMap((role, index) =>
     isBuiltInRole(role) || names.includes(role)
       ? []
-      : [{ field: `${field}.${index}`, description: 'is not a role of this tenant' }],
+      : [{ field: `${field}.${index}`, description }],
   )
   if (missing.length > 0) throw new NotFound('role', missing)
   return combine(roles, defined)

@@ -74,14 +74,19 @@ function computeChange(row: UserRow, user: Json, isReplacement: boolean): Change
 }
 
 /** The context for the account of a member: it controls an account whose rights are all in this organization. */
-async function toAccountCtx(tx: Tx, ctx: Ctx, organizationId: string, userId: string): Promise<Ctx> {
+async function toAccountCtx(
+  tx: Tx,
+  ctx: Ctx,
+  organizationId: string,
+  { id: userId, roles }: UserRow,
+): Promise<Ctx> {
   const where = { tenantId: tx.tenant, userId }
   const elsewhere = await Promise.all([
     tx.prisma.membership.count({ where: { ...where, organizationId: { not: organizationId } } }),
     tx.prisma.userAppRole.count({ where }),
     tx.prisma.groupMember.count({ where: { ...where, organizationId: null } }),
   ])
-  if (elsewhere.some((count) => count > 0))
+  if (roles.length > 0 || elsewhere.some((count) => count > 0))
     throw new Forbidden('The address of a person who has rights outside of the organization is not changed.')
   return { ...ctx, scopes: new Set([...ctx.scopes, 'roles:write', 'organizations:write']) }
 }
@@ -107,7 +112,7 @@ async function changeAccount(
   if (row.emailKey === null || !row.emailVerified || !(await isOwnAddress(tx, organizationId, row.emailKey)))
     return
   if (fields.email) await requireOwnAddress(tx, organizationId, fields.email)
-  const accountCtx = fields.email ? await toAccountCtx(tx, ctx, organizationId, row.id) : ctx
+  const accountCtx = fields.email ? await toAccountCtx(tx, ctx, organizationId, row) : ctx
   await updateUser(joinTransaction(accountCtx, tx), row.id, input)
 }
 

@@ -254,7 +254,7 @@ describe('vestibule admin invite', () => {
     const printed = await vestibule([...input, '--link'])
     const { uri } = JSON.parse(printed.stdout) as { uri: string }
     expect(uri).toMatch(new RegExp(`/${tenant}/invitation\\?token=[\\w-]{43}$`))
-    const wrong = await vestibule(['admin', 'invite', 'x', '--tenant', tenant, '--role', 'owner'])
+    const wrong = await vestibule(['admin', 'invite', 'x@b.example', '--tenant', tenant, '--role', 'owner'])
     expect(wrong.code).toBe(1)
     expect(wrong.stderr).toContain('admin, support, auditor')
   })

@@ -1,5 +1,6 @@
 import { describe, expect } from 'vitest'
-import { createUser } from '../../src/users/users.ts'
+import { createClient } from '../../src/clients/clients.ts'
+import { MINIMAL_CLIENT } from '../support/clients.ts'
 import { inTransaction } from '../support/database.ts'
 import { errorOf, test } from '../support/graphql-test.ts'
 
@@ -61,20 +62,24 @@ describe('a GraphQL error', () => {
   })
 
   test('of the server hides its cause and carries the request id', async ({ tenant, token, ctx, server }) => {
-    const { id } = await createUser(ctx, { name: 'Ada' })
+    const { client } = await createClient(ctx, MINIMAL_CLIENT)
     // A value that the schema does not know.
     await inTransaction((sql) =>
-      sql(`UPDATE "User" SET "roles" = '{nonsense}' WHERE "tenantId" = $1 AND "id" = $2`, [tenant, id]),
+      sql(`UPDATE "Client" SET "appType" = 'nonsense' WHERE "tenantId" = $1 AND "id" = $2`, [
+        tenant,
+        client.id,
+      ]),
     )
-    const { status, headers, body } = await server.post(tenant, token, `{ user(id: "${id}") { name roles } }`)
+    const query = `{ client(id: "${client.id}") { name appType } }`
+    const { status, headers, body } = await server.post(tenant, token, query)
     expect(status).toBe(200)
     expect(body).toEqual({
-      data: { user: null },
+      data: { client: null },
       errors: [
         {
           message: 'Something went wrong on our side.',
           locations: expect.any(Array),
-          path: ['user', 'roles', 0],
+          path: ['client', 'appType'],
           extensions: { code: 'INTERNAL_SERVER_ERROR', requestId: headers.get('x-request-id') },
         },
       ],

@@ -50,7 +50,6 @@ describe.skipIf(noBrowser)('the console', () => {
     expect(saved[0]).toBe('\uFEFFE-Mail;Vorname;Abteilung;Line;Reason')
     expect(saved[1]).toMatch(/^no address;'=1\+2;R&D;18;E-Mail must be/)
     await assertAccessible(page, '/users/import')
-    await page.setViewportSize({ width: 1280, height: 800 })
     await page.getByRole('button', { name: 'Import 697 lines' }).click()
     await page.getByText('697 created, 0 changed, 0 as they were. 3 faulty lines.').waitFor()
     expect((await getUserByEmail(ctx, 'imported700@example.com')).givenName).toBe('Person 700')

@@ -29,7 +29,7 @@ describe.skipIf(noBrowser)('the screen that explains a sign-in', () => {
 
     await page.getByRole('link', { name: 'Explain a sign-in' }).click()
     await verdict.getByText('Grace Hopper cannot sign in at the account pages').waitFor()
-    await page.getByLabel('Application').fill('shop of expl')
+    await page.getByRole('textbox', { name: 'Application' }).fill('shop of expl')
     await page.getByRole('button', { name: 'Explain', exact: true }).click()
     await verdict.getByText('Grace Hopper cannot sign in at Shop of explanations').waitFor()
     expect(await step('Lock').textContent()).toContain('The user is locked.')

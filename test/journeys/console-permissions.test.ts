@@ -233,7 +233,6 @@ describe.skipIf(noBrowser)('the permissions of the console', { timeout: 60_000 }
     await page.getByLabel('API', { exact: true }).fill('')
     await idToken.getByText('"role": "member"').waitFor(SHOWN)
     await assertAccessible(page, '/application-claims')
-    await page.setViewportSize({ width: 1280, height: 800 })
 
     await openScreen(page, `/applications/${machine.id}?tab=roles`)
     const giveKeeper = async (name: string) => {
@@ -261,7 +260,6 @@ describe.skipIf(noBrowser)('the permissions of the console', { timeout: 60_000 }
     await page.goBack()
     await page.getByRole('link', { name: 'Buyers' }).waitFor(SHOWN)
     await assertAccessible(page, '/organization-permissions')
-    await page.setViewportSize({ width: 1280, height: 800 })
     await page.getByRole('link', { name: 'keeper' }).first().click()
     await page.getByText('Held by (3)').waitFor(SHOWN)
     await page.getByText('member of Bolt').waitFor(SHOWN)

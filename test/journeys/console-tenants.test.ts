@@ -39,7 +39,6 @@ describe.skipIf(noBrowser)('the console of tenant system', () => {
     await createTenant(system, { slug: `${slug}-b`, settings: { friendlyName: 'Made elsewhere' } })
     await expect.poll(() => readRows(page), SHOWN).toEqual(['Made elsewhere'])
     await assertAccessible(page, '/tenants')
-    await page.setViewportSize({ width: 1280, height: 800 })
 
     await page.getByRole('button', { name: 'Create a tenant' }).click()
     await page.getByLabel('Slug').fill(`${slug}-b`)
@@ -54,7 +53,6 @@ describe.skipIf(noBrowser)('the console of tenant system', () => {
     expect(await inbox.list(administrator)).toMatchObject([{ subject: `You are invited to ${name}` }])
     await page.getByText('Nobody has the role admin, or nobody has accepted the invitation yet.').waitFor()
     await assertAccessible(page, '/tenant')
-    await page.setViewportSize({ width: 1280, height: 800 })
     expect(await page.getByRole('link', { name: 'Open its console' }).getAttribute('href')).toBe(
       `${ORIGIN}/${slug}/console`,
     )
@@ -99,7 +97,6 @@ describe.skipIf(noBrowser)('the start screen of a tenant', () => {
     )
     await card.getByText(url).waitFor(SHOWN)
     await assertAccessible(page, '/start')
-    await page.setViewportSize({ width: 1280, height: 800 })
     await card.getByRole('link', { name: 'A redirect URI' }).click()
     await page.getByRole('button', { name: 'Add this redirect URI' }).waitFor(SHOWN)
     await page.goBack()

@@ -6,6 +6,8 @@ import {
   verifyOrganizationDomain,
 } from '../../src/organizations/organization-domains.ts'
 import { createOrganization } from '../../src/organizations/organizations.ts'
+import { createManagementRole } from '../../src/users/management-roles.ts'
+import { setUserRoles } from '../../src/users/roles.ts'
 import { getUser } from '../../src/users/users.ts'
 import { publishRecord } from '../support/dns-server.ts'
 import { test as base, PATCH } from '../support/scim.ts'
@@ -101,6 +103,11 @@ describe('the key of an organization', () => {
     expect((await call('PATCH', `/Users/${own.id}`, rename(`hopper@${domain}`))).body).toMatchObject({
       emails: [{ value: `hopper@${domain}` }],
     })
+    // Its scopes are those that such a call has.
+    await createManagementRole(ctx, { name: 'desk', scopes: ['roles:write'] })
+    await setUserRoles(ctx, own.id, { roles: ['desk'] })
+    expect((await call('PATCH', `/Users/${own.id}`, rename(`desk@${domain}`))).status).toBe(403)
+    await setUserRoles(ctx, own.id, { roles: [] })
     const { id: elsewhere } = await createOrganization(ctx, { slug: `elsewhere-${count}`, name: 'Other' })
     await createMembership(ctx, elsewhere, { userId: own.id })
     expect((await call('PATCH', `/Users/${own.id}`, rename(`third@${domain}`))).status).toBe(403)

@@ -70,8 +70,12 @@ export async function openScreen(page: Page, path: string): Promise<void> {
 /** The first column of the list of a screen. */
 export const readRows = (page: Page): Promise<string[]> => page.locator('.rows tbody th').allInnerTexts()
 
-/** Asserts that the screen is accessible and not wider than the window, on a desktop in light and on a phone in dark. */
+/**
+ * Asserts that the screen is accessible and not wider than the window, on a desktop in light and on a phone in dark. The
+ * window has its size again afterwards.
+ */
 export async function assertAccessible(page: Page, name: string): Promise<void> {
+  const former = page.viewportSize()
   // With its data.
   await page
     .locator('.bone')
@@ -88,4 +92,5 @@ export async function assertAccessible(page: Page, name: string): Promise<void> 
     expect([name, overflow]).toEqual([name, 0])
     await photograph(page, `console${name.replaceAll(/\W/g, '-')}-${colorScheme}`)
   }
+  if (former) await page.setViewportSize(former)
 }
