@@ -6,7 +6,7 @@ import { probeRedis } from './test/support/probe-redis.ts'
  * and the APIs, and the core of the protocol. The others ask nothing of it that these do not.
  */
 const EMBEDDED =
-  'test/{access,client-libraries,core,database,events,graphql,http,jobs,organizations,permissions,rest,schema,server,tenants,users,webhooks,oidc/{authorize,client-auth,grants,token,userinfo}}'
+  'test/{access,client-libraries,core,database,events,graphql,http,jobs,rest,schema,server,tenants,users,oidc/{authorize,client-auth,grants,token,userinfo}}'
 const folders = (await probeRedis()) === null ? 'test' : EMBEDDED
 const TESTS = `${folders}/**/*.test.{ts,tsx}`
 const OWN = `${folders}/**/*.own.test.{ts,tsx}`

@@ -72,7 +72,7 @@ function readGroup(body: unknown): GroupInput & { displayName: string } {
   }
 }
 
-/** Runs a change of members. One who is no user of the tenant, or no member of the organization, is an invalid value. */
+/** Runs a change of members. The id of another tenant's user, or of a user outside of the organization, is an invalid value. */
 async function changeMembers(
   change: typeof addGroupMembers,
   { ctx }: Provisioner,

@@ -17,9 +17,8 @@ import { isSelected, readScimQuery, type ScimQuery, selectAttributes, toListResp
 import { buildServiceProviderConfig, listResourceTypes, listSchemas } from './schemas.ts'
 import { toScimErrorBody } from './scim-errors.ts'
 import { changeUser, replaceUser } from './user-changes.ts'
-import { listUsers } from './user-list.ts'
 import { toGroupLocation, toUserLocation, toUserResource, type UserRow } from './user-resource.ts'
-import { createUser, getUser, removeUser } from './users.ts'
+import { createUser, getUser, listUsers, removeUser } from './users.ts'
 
 const BASE = '/:tenant/scim/v2'
 /** A group of 20,000 members. */
@@ -138,7 +137,7 @@ const ROUTES: Record<string, Partial<Record<'GET' | 'POST' | 'PUT' | 'PATCH' | '
 }
 
 function rejectMe(): never {
-  throw new AppError('NOT_FOUND', 501, 'A SCIM client is no user: /Me is not implemented.')
+  throw new AppError('NOT_FOUND', 501, '/Me is not implemented: a SCIM client does not act for a user.')
 }
 
 /** What is read without a key (RFC 7644, section 4). */

@@ -76,7 +76,7 @@ const read = (object: Json, [name = '', sub]: readonly string[]): string | undef
 const omitEmpty = (object: Json): Json =>
   Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined && value !== null))
 
-/** The attributes that clients write, as they are now. Of a person who is no member, only what the client has given. */
+/** The attributes that clients write, as they are now. Of a person whose membership has ended, only what the client has given. */
 export function toWritable(row: UserRow): Json {
   const { scim } = row
   const kept = (scim?.attributes ?? {}) as Json

@@ -11,6 +11,7 @@ import { toUserColumns } from '../users/user-body.ts'
 import { UserCreate } from '../users/users.fields.ts'
 import { createUserFromColumns, deleteUser } from '../users/users.ts'
 import { readUser } from './attributes.ts'
+import type { ScimQuery } from './requests.ts'
 import { PreconditionFailed, ScimError } from './scim-errors.ts'
 import {
   findUserRows,
@@ -57,6 +58,16 @@ export async function namingAttributes<T>(write: () => Promise<T>): Promise<T> {
 
 /** The context whose services write within a transaction. */
 export const joinTransaction = (ctx: Ctx, tx: Tx): Ctx => ({ ...ctx, db: tx.join() })
+
+/** A page of the users of the tenant, or of the organization, and the number of all that match. Throws ScimError. */
+export async function listUsers(
+  { ctx, organizationId }: Provisioner,
+  { startIndex, count, ...query }: ScimQuery,
+): Promise<{ rows: UserRow[]; total: number }> {
+  const page = { organizationId, ...query, offset: query.after === null ? startIndex - 1 : 0, limit: count }
+  const { ids, total } = await selectUserIds(ctx.db, page)
+  return { rows: ids.length > 0 ? await findUserRows(ctx.db, organizationId, ids) : [], total }
+}
 
 /** Returns a user. Throws NotFound, also for one whom the caller does not provision. */
 export async function getUser({ ctx, organizationId }: Provisioner, id: string): Promise<UserRow> {

@@ -212,7 +212,7 @@ describe('the link for the set-up of an organization', () => {
     await updateIdentityProvider(ctx, own?.id ?? '', { roleClaim: 'groups', claimRoles })
     expect((await submit(page, { step: 'save-provider', ...change })).response.status).toBe(403)
     await updateIdentityProvider(ctx, own?.id ?? '', { claimRoles: [] })
-    // Whoever controls the provider controls the accounts that are linked to it.
+    // Who controls the provider controls the accounts that are linked to it.
     await addIdpUser(ctx, person.id, own?.id ?? '', { externalId: 'ada' })
     await dbFor(tenant).user.updateMany({
       where: { tenantId: tenant, id: person.id },

@@ -198,7 +198,7 @@ describe('roles by a claim of the provider of an organization', () => {
     const map = (claims: object) => updateIdentityProvider(weak, provider.id, claims)
     await expect(map({ claimRoles: [] })).rejects.toMatchObject(forbidden)
     await expect(map({ roleClaim: 'name' })).rejects.toMatchObject(forbidden)
-    // Whoever says which server answers, and what it proves, gives the roles.
+    // Who says which server answers, and what it proves, gives the roles.
     await expect(map({ issuer: 'https://evil.example', clientSecret: 'x' })).rejects.toMatchObject(forbidden)
     await expect(map({ organizationId: rival.id })).rejects.toMatchObject(forbidden)
     await map({ name: 'Renamed' })
