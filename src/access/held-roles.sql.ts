@@ -49,9 +49,7 @@ export async function shareKnownRoles(tx: Db, roles: readonly string[], field = 
   const names = defined.map(({ name }) => name)
   const description = `must be one of ${listRoles(tx.tenant).join(', ')}, or a role that the tenant has defined`
   const missing = roles.flatMap((role, index) =>
-    isBuiltInRole(role) || names.includes(role)
-      ? []
-      : [{ field: `${field}.${index}`, description }],
+    isBuiltInRole(role) || names.includes(role) ? [] : [{ field: `${field}.${index}`, description }],
   )
   if (missing.length > 0) throw new NotFound('role', missing)
   return combine(roles, defined)

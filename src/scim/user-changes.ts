@@ -64,7 +64,7 @@ function computeChange(row: UserRow, user: Json, isReplacement: boolean): Change
     isDeepStrictEqual(known.attributes, attributes)
   const isHidden = row.organizationId !== null && !row.membership && !wanted.active
   return {
-    // Of a person who is no member, an organization sees and changes only what it has given.
+    // Of a person whose membership has ended, an organization sees and changes only what it has given.
     fields: isHidden
       ? {}
       : findChangedFields(row, wanted, isReplacement ? {} : toWanted(before, before).profile),
