@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
 import { createPlatformCtx } from '../../src/context/context.ts'
 import { updateSettings } from '../../src/tenants/settings.ts'
@@ -34,6 +35,7 @@ type Lent = { context: BrowserContext; keeper: Page; kind: string }
 const spare: Lent[] = []
 /** Each has a process, or several. */
 const SPARE_LIMIT = 4
+const CLEANUP_LIMIT_MS = 20_000
 
 async function takeContext(chromium: Browser, options: BrowserContextOptions): Promise<Lent> {
   const kind = JSON.stringify(options)
@@ -46,17 +48,32 @@ async function takeContext(chromium: Browser, options: BrowserContextOptions): P
   return { context, keeper, kind }
 }
 
-/** Makes a context as good as new, unless its test has closed it. */
-async function returnContext(lent: Lent): Promise<void> {
-  const { context, keeper } = lent
-  if (keeper.isClosed()) return
+async function cleanContext({ context, keeper }: Lent): Promise<boolean> {
   for (const page of context.pages()) if (page !== keeper) await page.close()
   await context.setOffline(false)
   await context.clearCookies()
   await context.clearPermissions()
   await keeper.evaluate(() => localStorage.clear())
+  return true
+}
+
+/**
+ * Makes a context as good as new, unless its test has closed it. One that does not answer is given up: the cleanup of a
+ * fixture has no limit of its own.
+ */
+async function returnContext(lent: Lent): Promise<void> {
+  if (lent.keeper.isClosed()) return
+  const isClean = await Promise.race([cleanContext(lent), sleep(CLEANUP_LIMIT_MS, false, { ref: false })])
+  if (!isClean) {
+    lent.context.close().catch(() => {})
+    return
+  }
   spare.push(lent)
-  if (spare.length > SPARE_LIMIT) await spare.shift()?.context.close()
+  if (spare.length > SPARE_LIMIT)
+    spare
+      .shift()
+      ?.context.close()
+      .catch(() => {})
 }
 
 /** `test` with Chromium, and with a tenant that has a name and a support URL. */
