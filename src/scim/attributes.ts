@@ -157,13 +157,18 @@ function readBoolean(value: unknown, name: string): boolean {
   return text === 'true'
 }
 
+/** Throws ScimError invalidValue. */
+export function requireFewValues(name: string, values: readonly unknown[], max = MAX_VALUES): void {
+  if (values.length > max) throw createTypeError(name, `a list of at most ${max} values`)
+}
+
 /** Reads a value of an attribute; undefined for none, such as null, '' and the empty list. Throws ScimError invalidValue. */
 export function readValue(attribute: Attribute, value: unknown, max = MAX_VALUES): unknown {
   const { name, type, multiValued, subAttributes = [] } = attribute
   if (value === undefined || value === null || value === '') return undefined
   if (multiValued) {
     const values = Array.isArray(value) ? value : [value]
-    if (values.length > max) throw createTypeError(name, `a list of at most ${max} values`)
+    requireFewValues(name, values, max)
     const read = values.map((one) => readComplex(attribute, one)).filter((one) => one !== undefined)
     return read.length > 0 ? read : undefined
   }

@@ -193,10 +193,8 @@ export const patchGroup = (
   body: unknown,
   ifMatch: Precondition,
 ): Promise<Group> => {
-  const operations = readOperations(body).flatMap((operation): PatchOperation[] =>
-    operation.path === undefined
-      ? Object.entries(operation.value as Json).map(([path, value]) => ({ op: operation.op, path, value }))
-      : [operation],
+  const operations = readOperations(body, ({ op, value: given }) =>
+    Object.entries(given as Json).map(([path, value]) => ({ op, path, value })),
   )
   return writeGroup(caller, id, ifMatch, async (tx, joined, first) => {
     let group = first

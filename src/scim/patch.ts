@@ -9,6 +9,7 @@ import {
   isServiceAttribute,
   type Json,
   readValue,
+  requireFewValues,
   USER_ATTRIBUTES,
 } from './attributes.ts'
 import { type Filter, getMember, matches, parseFilter, toRequiredMembers } from './filter.ts'
@@ -18,14 +19,19 @@ const MAX_OPERATIONS = 100
 
 export type PatchOperation = { op: 'add' | 'replace' | 'remove'; path: string | undefined; value: unknown }
 
-/** Reads the operations of a PATCH (RFC 7644, section 3.5.2), also with capitals, as Entra ID sends them. Throws ScimError. */
-export function readOperations(body: unknown): PatchOperation[] {
+/**
+ * Reads the operations of a PATCH (RFC 7644, section 3.5.2), also with capitals, as Entra ID sends them. `spread` divides one
+ * without a path. Throws ScimError.
+ */
+export function readOperations(
+  body: unknown,
+  spread: (operation: PatchOperation) => PatchOperation[],
+): PatchOperation[] {
   const operations = isJsonObject(body) ? getMember(body, 'Operations') : undefined
   if (!Array.isArray(operations) || operations.length === 0)
     throw new ScimError('invalidSyntax', 'Operations must be a list of operations.')
-  if (operations.length > MAX_OPERATIONS)
-    throw new ScimError('tooMany', `A PATCH has at most ${MAX_OPERATIONS} operations.`)
-  return operations.map((operation) => {
+  requireFew(operations)
+  const read = operations.flatMap((operation): PatchOperation[] => {
     if (!isJsonObject(operation)) throw new ScimError('invalidSyntax', 'An operation must be an object.')
     const op = String(getMember(operation, 'op')).toLowerCase()
     const path = getMember(operation, 'path')
@@ -37,8 +43,15 @@ export function readOperations(body: unknown): PatchOperation[] {
     if (op === 'remove' && !path) throw new ScimError('noTarget', 'A removal must have a path.')
     if (op !== 'remove' && !path && !isJsonObject(value))
       throw new ScimError('invalidValue', 'The value of an operation without a path must be an object.')
-    return { op, path: path || undefined, value }
+    return path ? [{ op, path, value }] : spread({ op, path: undefined, value })
   })
+  requireFew(read)
+  return read
+}
+
+function requireFew(operations: readonly unknown[]): void {
+  if (operations.length > MAX_OPERATIONS)
+    throw new ScimError('tooMany', `A PATCH has at most ${MAX_OPERATIONS} operations.`)
 }
 
 const PATH = /^([^[\]]*?)(?:\[(.*)\](?:\.([\w$]+))?)?$/s
@@ -116,7 +129,7 @@ function patchValues({ container, attribute, filter, sub }: Target, { op, value 
   })
 }
 
-/** The value of an attribute that is no list after an operation. */
+/** The value of an attribute with one value after an operation. */
 function patchValue({ container, attribute, sub }: Target, { op, value }: PatchOperation): unknown {
   const given = op === 'remove' ? undefined : readValue(sub ?? attribute, value)
   if (attribute.type !== 'complex') return given
@@ -130,6 +143,7 @@ function patchValue({ container, attribute, sub }: Target, { op, value }: PatchO
 function patchTarget(target: Target, operation: PatchOperation): void {
   const { container, attribute } = target
   const values = attribute.multiValued ? patchValues(target, operation) : null
+  if (values) requireFewValues(attribute.name, values)
   const value = values ? (values.length > 0 ? values : undefined) : patchValue(target, operation)
   setMember(container, attribute.name, value)
 }
@@ -151,7 +165,7 @@ const spread = ({ op, value }: PatchOperation): PatchOperation[] =>
 /** Applies a PATCH to a user in memory, all of it or nothing. Throws ScimError. */
 export function patchUser(user: Json, body: unknown): Json {
   const patched = structuredClone(user)
-  for (const operation of readOperations(body).flatMap((one) => (one.path ? [one] : spread(one)))) {
+  for (const operation of readOperations(body, spread)) {
     const target = findTarget(patched, operation.path ?? '')
     if (target) patchTarget(target, operation)
   }

@@ -21,10 +21,15 @@ export type ScimQuery = Selection & {
   after: string | null
 }
 
-const readPaths = (value: unknown): string[] =>
-  (Array.isArray(value) ? value.map(String) : typeof value === 'string' ? value.split(',') : [])
-    .map((path) => path.trim().replace(CORE, '').toLowerCase())
-    .filter(Boolean)
+/** Paths that a request names: each is compared with each attribute of each resource. */
+const MAX_PATHS = 100
+
+function readPaths(value: unknown): string[] {
+  const paths = Array.isArray(value) ? value.map(String) : typeof value === 'string' ? value.split(',') : []
+  if (paths.length > MAX_PATHS)
+    throw new ScimError('invalidValue', `A request names at most ${MAX_PATHS} attributes.`)
+  return paths.map((path) => path.trim().replace(CORE, '').toLowerCase()).filter(Boolean)
+}
 
 function readInteger(value: unknown, name: string, standard: number): number {
   if (value === undefined || value === null || value === '') return standard

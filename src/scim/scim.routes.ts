@@ -21,8 +21,8 @@ import { toGroupLocation, toUserLocation, toUserResource, type UserRow } from '.
 import { createUser, getUser, listUsers, removeUser } from './users.ts'
 
 const BASE = '/:tenant/scim/v2'
-/** A group of 20,000 members. */
-const BODY_LIMIT_BYTES = 2_000_000
+/** A group of 20,000 members. Other bodies have the limit of the API. */
+const GROUP_LIMIT_BYTES = 2_000_000
 
 type Reply = { status: number; body?: Json; headers?: Record<string, string> }
 type Request = { caller: Provisioner; id: string; query: ScimQuery; body: unknown; headers: Headers }
@@ -184,7 +184,12 @@ async function respondTo(
   return toResponse({ ...reply, headers: { ...headers, ...reply.headers } }, requestId)
 }
 
-async function answer(event: H3Event, handle: Handle, budgetHeaders: Record<string, string>): Promise<Reply> {
+async function answer(
+  event: H3Event,
+  handle: Handle,
+  budgetHeaders: Record<string, string>,
+  limitBytes: number | undefined,
+): Promise<Reply> {
   const tenant = await resolveTenant(event)
   const { method, headers } = event.req
   const isRead = method === 'GET' || method === 'HEAD'
@@ -201,7 +206,7 @@ async function answer(event: H3Event, handle: Handle, budgetHeaders: Record<stri
   const query = readScimQuery(Object.fromEntries(readQuery(event)))
   const hasBody = !isRead && method !== 'DELETE'
   const body = hasBody
-    ? await readJson(event, { limitBytes: BODY_LIMIT_BYTES, type: 'application/scim+json' })
+    ? await readJson(event, { ...(limitBytes && { limitBytes }), type: 'application/scim+json' })
     : undefined
   if (hasBody) await resumeTurn(workload)
   return handle({ caller, id: event.context.params?.id ?? '', query, body, headers })
@@ -226,7 +231,12 @@ export function createScimApp(): H3 {
         const method = event.req.method === 'HEAD' ? 'GET' : event.req.method
         const handle = handlers[method as keyof typeof handlers]
         if (!handle) throw new MethodNotAllowed(Object.keys(handlers))
-        return answer(event, handle, headers)
+        return answer(
+          event,
+          handle,
+          headers,
+          path === '/Groups/:id' || path === '/Groups' ? GROUP_LIMIT_BYTES : undefined,
+        )
       }),
     )
   app.all('/**', (event) =>

@@ -244,6 +244,22 @@ describe('a SCIM client', () => {
     ]
     for (const filter of invalid)
       expect(await find(filter), filter).toMatchObject({ scimType: 'invalidFilter' })
+    const path = `/Users/${ada.id}`
+    const patchWith = (...Operations: object[]) =>
+      call('PATCH', path, { schemas: [PATCH], Operations }).then(({ body }: { body: Json }) => body)
+    const phones = (from: number) => ({
+      op: 'add',
+      path: 'phoneNumbers',
+      value: Array.from({ length: 40 }, (_, index) => ({ value: String(from + index) })),
+    })
+    const many = Array.from({ length: 101 }, (_, index) => [`phoneNumbers[type eq "${index}"].value`, '1'])
+    expect(await patchWith({ op: 'add', value: Object.fromEntries(many) })).toMatchObject({
+      scimType: 'tooMany',
+    })
+    expect(await patchWith(phones(1), phones(41))).toMatchObject({ scimType: 'invalidValue' })
+    const names = Array.from({ length: 101 }, () => 'a').join(',')
+    expect(await find('userName pr', `&attributes=${names}`)).toMatchObject({ scimType: 'invalidValue' })
+    expect((await call('PUT', path, { userName: ada.email, title: 'x'.repeat(200_000) })).status).toBe(413)
     const sorted = await find(
       'userName pr',
       '&sortBy=meta.created&sortOrder=descending&count=1&attributes=userName,meta.created',
