@@ -158,8 +158,11 @@ async function authenticateKey(
   }
 }
 
-/** Whom a SCIM client provisions: the users of the tenant, or the members of an organization. */
-export type Provisioner = { ctx: Ctx; organizationId: string | null }
+/**
+ * Whom a SCIM client provisions: the users of the tenant, or the members of an organization. `ownScopes` are those of the client
+ * at the management API.
+ */
+export type Provisioner = { ctx: Ctx; organizationId: string | null; ownScopes: ReadonlySet<Scope> }
 
 /** What SCIM permits beyond the scopes of the caller: services check it where they give or take more than they declare. */
 const TENANT_PROVISIONING: readonly Scope[] = ['users:read', 'users:write', 'roles:read', 'roles:write']
@@ -177,7 +180,8 @@ export async function authenticateProvisioner(
   const { ctx, organizationId = null } = await authenticateToken(target, authorization, keyProof, true)
   requireScope(ctx, SCIM_SCOPE)
   const scopes = organizationId === null ? [...ctx.scopes, ...TENANT_PROVISIONING] : ORGANIZATION_PROVISIONING
-  return { ctx: createCtx({ ...target, actor: ctx.actor, scopes: new Set(scopes) }), organizationId }
+  const provisioning = createCtx({ ...target, actor: ctx.actor, scopes: new Set(scopes) })
+  return { ctx: provisioning, organizationId, ownScopes: ctx.scopes }
 }
 
 async function resolveActor(

@@ -24,6 +24,7 @@ import {
   namingAttributes,
   type Precondition,
   requireOwnAddress,
+  requireRoleControl,
   requireStorable,
   requireVersion,
   storeScimUser,
@@ -94,11 +95,12 @@ async function toAccountCtx(
 /** Changes the account. An organization changes those with an address of its proven domains, and leaves the others. */
 async function changeAccount(
   tx: Tx,
-  { ctx, organizationId }: Provisioner,
+  caller: Provisioner,
   row: UserRow,
   fields: Change['fields'],
   locked: boolean | undefined,
 ): Promise<void> {
+  const { ctx, organizationId } = caller
   const input = {
     ...fields,
     ...(fields.email && { emailVerified: true }),
@@ -106,6 +108,7 @@ async function changeAccount(
   }
   if (Object.keys(input).length === 0) return
   if (organizationId === null) {
+    if (fields.email !== undefined || locked !== undefined) await requireRoleControl(tx, caller, row.roles)
     await updateUser(joinTransaction(ctx, tx), row.id, input)
     return
   }

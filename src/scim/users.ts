@@ -1,6 +1,9 @@
 import type { Provisioner } from '../access/authenticate.ts'
+import { shareRoles } from '../access/held-roles.sql.ts'
+import { requireNoEscalation } from '../access/require-scope.ts'
 import type { Ctx } from '../context/context.ts'
 import { Conflict, type InvalidInput, NotFound } from '../core/errors.ts'
+import { getRoleScopes } from '../core/scopes.ts'
 import { toAppError } from '../core/to-app-error.ts'
 import type { Tx } from '../database/handle.ts'
 import { addMember, deleteMembership, getCallerId } from '../organizations/memberships.ts'
@@ -74,6 +77,11 @@ export async function getUser({ ctx, organizationId }: Provisioner, id: string):
   const [row] = await findUserRows(ctx.db, organizationId, [id])
   if (!row) throw new NotFound('user')
   return row
+}
+
+/** Requires that the client has all scopes of the roles of a user itself: SCIM gives it none to give. Throws Forbidden. */
+export async function requireRoleControl(tx: Tx, { ctx, ownScopes }: Provisioner, roles: readonly string[]) {
+  requireNoEscalation({ ...ctx, scopes: ownScopes }, getRoleScopes(await shareRoles(tx, roles)))
 }
 
 /** Whether an organization has proven the domain of an address. */
@@ -197,6 +205,7 @@ export async function removeUser(caller: Provisioner, id: string, ifMatch: Preco
     const row = await getUser({ ...caller, ctx: joined }, id)
     requireVersion(ifMatch, toUserVersion(row))
     if (organizationId === null) {
+      await requireRoleControl(tx, caller, row.roles)
       await deleteUser(joined, id)
       return
     }

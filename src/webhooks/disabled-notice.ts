@@ -2,18 +2,27 @@ import { loadMessageFrame, WARNING } from '../access/message-tenant.ts'
 import type { Ctx } from '../context/context.ts'
 import { env } from '../core/env.ts'
 import { issuerOf } from '../core/issuer.ts'
-import { getRoleScopes, listRoles } from '../core/scopes.ts'
+import { getRoleScopes, listRoles, type Scope } from '../core/scopes.ts'
 import { deliverInBackground } from '../delivery/background.ts'
 import { deliverMail } from '../delivery/mail.ts'
 import { buildWebhookNotice } from '../delivery/messages/webhook-disabled.ts'
 import { selectMenders } from './webhooks.sql.ts'
 
-/** Whose scopes permit to enable a webhook. */
-const listMendingRoles = (tenant: string): string[] =>
-  listRoles(tenant).filter((role) => {
+/** What enabling a webhook needs. */
+const MENDING: Scope[] = ['webhooks:write', 'events:read']
+
+/** The built-in and the defined roles that permit it. */
+async function listMendingRoles({ tenant, db }: Ctx): Promise<string[]> {
+  const builtIn = listRoles(tenant).filter((role) => {
     const scopes = getRoleScopes([role])
-    return scopes.has('webhooks:write') && scopes.has('events:read')
+    return MENDING.every((scope) => scopes.has(scope))
   })
+  const defined = await db.prisma.managementRole.findMany({
+    where: { tenantId: tenant, scopes: { hasEvery: MENDING } },
+    select: { name: true },
+  })
+  return [...builtIn, ...defined.map(({ name }) => name)]
+}
 
 /**
  * Sends a mail in the background to those who can mend a webhook that was disabled: the administrators of its
@@ -26,7 +35,7 @@ export function announceDisabled(
   if (env.isProduction && !env.smtpUrl) return
   deliverInBackground(async () => {
     const { id, url, organizationId } = webhook
-    const menders = await selectMenders(ctx.db, { organizationId, roles: listMendingRoles(ctx.tenant) })
+    const menders = await selectMenders(ctx.db, { organizationId, roles: await listMendingRoles(ctx) })
     for (const { email, locale } of menders) {
       const notice = buildWebhookNotice(await loadMessageFrame(ctx, locale, WARNING), {
         host: new URL(url).host,

@@ -1,4 +1,5 @@
 import { describe, expect } from 'vitest'
+import { createManagementRole } from '../../src/users/management-roles.ts'
 import { setUserRoles } from '../../src/users/roles.ts'
 import { logOf } from '../support/events.ts'
 import type { Json } from '../support/json.ts'
@@ -170,6 +171,13 @@ describe('a SCIM client', () => {
     expect((await call('PATCH', path, patch('active', false))).status).toBe(403)
     expect((await call('PATCH', path, patch('emails.value', 'eve@elsewhere.test'))).status).toBe(403)
     expect((await call('DELETE', path)).status).toBe(403)
+    // Its scopes are those that SCIM gives, for provisioning alone.
+    await createManagementRole(ctx, { name: 'desk', scopes: ['roles:write', 'users:write'] })
+    const desk = await newPerson()
+    await setUserRoles(ctx, desk.id, { roles: ['desk'] })
+    const rename = patch('emails.value', 'eve@elsewhere.test')
+    expect((await call('PATCH', `/Users/${desk.id}`, rename)).status).toBe(403)
+    expect((await call('DELETE', `/Users/${desk.id}`)).status).toBe(403)
     const eve = await newPerson()
     const mixed = {
       roles: ['admin'],

@@ -1,9 +1,10 @@
 import { Webhook as Verifier } from 'standardwebhooks'
 import { describe, expect } from 'vitest'
 import { type Ctx, createPlatformCtx } from '../../src/context/context.ts'
-import type { Role, Scope } from '../../src/core/scopes.ts'
+import type { Scope } from '../../src/core/scopes.ts'
 import { createMembership } from '../../src/organizations/memberships.ts'
 import { createOrganization, updateOrganization } from '../../src/organizations/organizations.ts'
+import { createManagementRole } from '../../src/users/management-roles.ts'
 import { setUserRoles } from '../../src/users/roles.ts'
 import { createUser, lockUser, unlockUser, updateUser } from '../../src/users/users.ts'
 import { startWebhookDeliveries } from '../../src/webhooks/deliver.ts'
@@ -335,7 +336,7 @@ describe('a webhook', () => {
     const addressOf = (name: string) => `${name}@${ctx.tenant}.example`
     const add = async (
       name: string,
-      { roles = ['admin'], ...fields }: { roles?: Role[]; locale?: string; emailVerified?: boolean },
+      { roles = ['admin'], ...fields }: { roles?: string[]; locale?: string; emailVerified?: boolean },
     ) => {
       const { id } = await createUser(ctx, { email: addressOf(name), emailVerified: true, ...fields })
       await setUserRoles(createPlatformCtx(ctx.tenant), id, { roles })
@@ -343,6 +344,8 @@ describe('a webhook', () => {
     }
     await add('admin', { locale: 'de' })
     await add('auditor', { roles: ['auditor'] })
+    await createManagementRole(ctx, { name: 'mender', scopes: ['webhooks:write', 'events:read'] })
+    await add('mender', { roles: ['mender'] })
     await add('unverified', { emailVerified: false })
     await lockUser(createPlatformCtx(ctx.tenant), await add('locked', {}))
     const userId = await add('customer', { roles: [] })
@@ -369,7 +372,7 @@ describe('a webhook', () => {
       await expect.poll(async () => (await getWebhook(ctx, id)).enabled).toBe(false)
     const listSubjects = async () =>
       Promise.all(
-        ['admin', 'auditor', 'unverified', 'locked', 'customer'].map(async (name) =>
+        ['admin', 'mender', 'auditor', 'unverified', 'locked', 'customer'].map(async (name) =>
           (await inbox.list(addressOf(name))).map(({ subject }) => subject),
         ),
       )
@@ -377,6 +380,7 @@ describe('a webhook', () => {
       .poll(listSubjects)
       .toEqual([
         [`Ein Webhook von ${ctx.tenant} wurde abgeschaltet`],
+        [`A webhook of ${ctx.tenant} was disabled`],
         [],
         [],
         [],
