@@ -34,6 +34,7 @@ import { addHealthRoutes } from './server/health.routes.ts'
 import { listenOnPort } from './server/listen.ts'
 import { addNotFoundRoute } from './server/not-found.routes.ts'
 import { addPreviewRoutes } from './server/preview/preview.routes.ts'
+import { addRequestReportRoute } from './server/request-report.routes.ts'
 import { restRoutes } from './server/rest-routes.ts'
 
 /** How long running requests may take after the program receives the signal to stop. */
@@ -58,6 +59,7 @@ const readPath = (request: IncomingMessage): string => (request.url ?? '/').spli
 async function createHttpApp(isStopping: () => boolean): Promise<H3> {
   const app = new H3({ allowMalformedURL: true })
   addHealthRoutes(app, isStopping)
+  addRequestReportRoute(app)
   addAssetRoutes(app)
   addPreviewRoutes(app)
   addBrandRoutes(app)

@@ -6,6 +6,7 @@ import { adminCommand } from './cli/admin.ts'
 import { apiKeyCommand } from './cli/api-key.ts'
 import { clientCommand } from './cli/client.ts'
 import { documentCommand } from './cli/document.ts'
+import { doctorCommand } from './cli/doctor.ts'
 import { idpCommand } from './cli/idp.ts'
 import { keyCommand } from './cli/key.ts'
 import { limitCommand } from './cli/limit.ts'
@@ -76,6 +77,7 @@ await runMain(
     subCommands: {
       serve: serveCommand,
       migrate: migrateCommand,
+      doctor: doctorCommand,
       tenant: tenantCommand,
       client: clientCommand,
       'api-key': apiKeyCommand,

@@ -15,7 +15,7 @@ import { parseMembers } from './set-option.ts'
  * The result of a command: `text` for people, `json` with `--json`. It is printed on stderr when the command
  * wrote its data to stdout.
  */
-export type CommandResult = { text: string; json: unknown; hasWrittenOutput?: boolean }
+export type CommandResult = { text: string; json: unknown; hasWrittenOutput?: boolean; exitCode?: number }
 
 const JSON_ARG = { json: { type: 'boolean', description: 'Print JSON' } } as const satisfies ArgsDef
 
@@ -72,17 +72,18 @@ function reportError(thrown: unknown, known: ArgsDef, asJson: boolean): void {
   process.exitCode = 1
 }
 
-/**
- * Defines a command that uses the database: that of DATABASE_URL, or the embedded one, which it shares with a
- * running server. An error prints every invalid field and sets exit code 1.
- */
-export function defineDatabaseCommand<const Args extends ArgsDef>(definition: {
+type CommandDefinition<Args extends ArgsDef> = {
   name: string
   description: string
   args: Args
   /** `members` are those of `--set`, if the command has it. */
   run: (args: ParsedArgs<Args>, members: Record<string, unknown>) => Promise<CommandResult>
-}): CommandDef {
+}
+
+/** Defines a command with `--json`. An error prints every invalid field and sets exit code 1. */
+export function defineReportingCommand<const Args extends ArgsDef>(
+  definition: CommandDefinition<Args>,
+): CommandDef {
   const { name, description, args: own, run } = definition
   return defineCommand({
     meta: { name, description },
@@ -94,23 +95,39 @@ export function defineDatabaseCommand<const Args extends ArgsDef>(definition: {
       try {
         requireKnownArgs(args as unknown as ParsedArgs, own)
         const members = 'set' in own ? parseMembers(rawArgs) : {}
-        await openRuntime({ canCreate: false })
-        await ensureTenant(SYSTEM_TENANT, { friendlyName: 'System' })
-        const {
-          text,
-          json,
-          hasWrittenOutput: isOutputTaken,
-        } = await run(args as unknown as ParsedArgs<Args>, members)
-        const output = isOutputTaken ? process.stderr : process.stdout
+        const { text, json, hasWrittenOutput, exitCode } = await run(
+          args as unknown as ParsedArgs<Args>,
+          members,
+        )
+        const output = hasWrittenOutput ? process.stderr : process.stdout
         output.write(asJson ? `${JSON.stringify(json)}\n` : `${text}\n`)
+        if (exitCode !== undefined) process.exitCode = exitCode
       } catch (error) {
         reportError(error, own, asJson)
-      } finally {
-        await closeRuntime()
       }
     },
   }) as CommandDef
 }
+
+/** Calls `use` with the database: that of DATABASE_URL, or the embedded one, which it shares with a running server. */
+export async function withRuntime<T>(use: () => Promise<T>): Promise<T> {
+  try {
+    await openRuntime({ canCreate: false })
+    await ensureTenant(SYSTEM_TENANT, { friendlyName: 'System' })
+    return await use()
+  } finally {
+    await closeRuntime()
+  }
+}
+
+/** Defines a command that uses the database. */
+export const defineDatabaseCommand = <const Args extends ArgsDef>(
+  definition: CommandDefinition<Args>,
+): CommandDef =>
+  defineReportingCommand({
+    ...definition,
+    run: (args, members) => withRuntime(() => definition.run(args, members)),
+  })
 
 /** Defines a group of commands, such as `tenant create` and `tenant list`. `alias` is another name. */
 export const defineCommandGroup = (

@@ -1,5 +1,5 @@
 import type { Redis, RedisOptions } from 'ioredis'
-import { env } from '../core/env.ts'
+import { type Env, env } from '../core/env.ts'
 import { log } from '../core/log.ts'
 
 /**
@@ -13,11 +13,11 @@ const MAX_RETRY_MS = 2000
 const HEARTBEAT_MS = 5000
 
 /** With REDIS_SENTINELS, the host of REDIS_URL is the name of the primary. */
-function readSentinelOptions(redisUrl: string): RedisOptions {
-  if (!env.redisSentinels) return {}
+function readSentinelOptions(redisUrl: string, { redisSentinels }: Env): RedisOptions {
+  if (!redisSentinels) return {}
   const { hostname, username, password, pathname, protocol } = new URL(redisUrl)
   return {
-    sentinels: env.redisSentinels,
+    sentinels: redisSentinels,
     name: hostname,
     sentinelRetryStrategy: (attempt) => Math.min(attempt * 100, MAX_RETRY_MS),
     ...(username && { username: decodeURIComponent(username) }),
@@ -28,12 +28,12 @@ function readSentinelOptions(redisUrl: string): RedisOptions {
 }
 
 /** Opens a connection that reconnects by itself, after a fail-over to the new primary. */
-export async function openRedis(redisUrl: string, name: string): Promise<Redis> {
+export async function openRedis(redisUrl: string, name: string, config: Env = env): Promise<Redis> {
   const { default: ioredis } = await import('ioredis') // loaded only when it is configured
   const options: RedisOptions = {
     connectionName: `vestibule-${name}`,
     // Deployments on the same Redis do not count together. The name of the channel is not a key.
-    keyPrefix: `${env.redisPrefix}:`,
+    keyPrefix: `${config.redisPrefix}:`,
     // A command without an answer may have been executed: it fails, and is not sent again on the next connection.
     maxRetriesPerRequest: 0,
     enableOfflineQueue: false,
@@ -44,9 +44,9 @@ export async function openRedis(redisUrl: string, name: string): Promise<Redis> 
     retryStrategy: (attempt) => Math.min(attempt * 100, MAX_RETRY_MS),
     // After a fail-over, a former primary answers that it only reads.
     reconnectOnError: (error) => error.message.startsWith('READONLY'),
-    ...readSentinelOptions(redisUrl),
+    ...readSentinelOptions(redisUrl, config),
   }
-  const connection = env.redisSentinels ? new ioredis.Redis(options) : new ioredis.Redis(redisUrl, options)
+  const connection = config.redisSentinels ? new ioredis.Redis(options) : new ioredis.Redis(redisUrl, options)
   connection.on('error', (error) => log.warn({ err: error.message }, `redis ${name}`))
   const heartbeat = setInterval(() => {
     if (connection.status === 'ready') connection.ping().catch(() => undefined) // closes the connection

@@ -252,33 +252,50 @@ function applyDefaults(values: Variables) {
   }
 }
 
-/** Parses the environment variables. Returns all issues at once, each as `NAME: message`. */
-export function parseEnv(source: Record<string, string | undefined>): { env: Env } | { issues: string[] } {
+/**
+ * Parses the environment variables. Returns all issues at once, each as `NAME: message`, with the valid variables and the
+ * defaults of the others.
+ */
+export function parseEnv(
+  source: Record<string, string | undefined>,
+): { env: Env } | { issues: string[]; readable: Variables } {
   // An empty variable counts as unset, because compose files and CI systems cannot omit one.
   const given = Object.fromEntries(Object.entries(source).filter(([, value]) => value !== ''))
   const parsed = variables.safeParse(given)
   if (!parsed.success) {
     const shape = parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`)
-    return { issues: [...shape, ...findReadableMissing(given)] }
+    return { issues: [...shape, ...findReadableMissing(given)], readable: readValid(given) }
   }
   const issues = findMissing(parsed.data)
-  return issues.length > 0 ? { issues } : { env: applyDefaults(parsed.data) }
+  return issues.length > 0 ? { issues, readable: parsed.data } : { env: applyDefaults(parsed.data) }
 }
+
+/** The variables that are valid, and the defaults of the others. */
+const readValid = (given: Record<string, string | undefined>): Variables =>
+  Object.fromEntries(
+    Object.entries(variables.shape).map(([name, shape]) => {
+      const parsed = shape.safeParse(given[name])
+      return [name, parsed.success ? parsed.data : shape.safeParse(undefined).data]
+    }),
+  ) as Variables
 
 /** The missing variables, reported even when others are not valid, so that one start names them all. */
 function findReadableMissing(given: Record<string, string | undefined>): string[] {
-  const readable = Object.fromEntries(
-    Object.entries(variables.shape).map(([name, shape]) => {
-      const parsed = shape.safeParse(given[name])
-      return [name, parsed.success ? parsed.data : (given[name] ?? shape.safeParse(undefined).data)]
-    }),
-  )
-  return findMissing(readable as Variables)
+  const valid = readValid(given)
+  const readable = Object.entries(valid).map(([name, value]) => [name, value ?? given[name]])
+  return findMissing(Object.fromEntries(readable) as Variables)
 }
+
+/** What is wrong with the variables, each as `NAME: message`. Empty, except in `vestibule doctor`, which reports it. */
+export const variableIssues: string[] = []
 
 function loadEnv(): Env {
   const result = parseEnv(process.env)
   if ('env' in result) return result.env
+  if (process.argv[2] === 'doctor') {
+    variableIssues.push(...result.issues)
+    return applyDefaults(result.readable)
+  }
   process.stderr.write(`Vestibule cannot start:\n${result.issues.map((issue) => `  ${issue}\n`).join('')}`)
   process.exit(1)
 }

@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { env } from '../core/env.ts'
+import { type Env, env } from '../core/env.ts'
 import { errorMessage } from '../core/error-message.ts'
 import { isProtocolActive } from '../core/turns.ts'
 import type { Workload } from '../core/workload.ts'
@@ -20,7 +20,8 @@ const toTenantShare = (total: number): number => Math.max(1, total - 1)
 const SHARED_READ_CONNECTIONS = Math.max(1, Math.floor(env.databaseConnections / 4))
 
 const CHANGE_CONNECTIONS = Math.floor(env.databaseConnections / 2)
-const LIST_CONNECTIONS = Math.max(2, Math.floor(env.databaseConnections * 0.3))
+const countListConnections = (main: number): number => Math.max(2, Math.floor(main * 0.3))
+const LIST_CONNECTIONS = countListConnections(env.databaseConnections)
 
 /**
  * Changes hold at most half of the main connections, so that the protocol always has the rest. While the protocol is in
@@ -39,6 +40,10 @@ const LIST_LIMITS: GateLimits = {
   total: LIST_CONNECTIONS,
   perTenant: () => (isProtocolActive() ? 1 : toTenantShare(LIST_CONNECTIONS)),
 }
+
+/** The connections that all processes of a server may open. */
+export const countConnections = ({ databaseConnections: main, workers }: Env): number =>
+  workers * (main + countListConnections(main))
 
 /** The statement timeout of lists, counts and exports. */
 const LIST_TIMEOUT_MS = 2000

@@ -33,19 +33,35 @@ CREATE TABLE IF NOT EXISTS "_prisma_migrations" (
     "applied_steps_count" INTEGER NOT NULL DEFAULT 0
 )`
 
-/** The migrations that were not applied yet, in order. Throws when an applied one was changed. */
-async function findPendingMigrations(client: pg.Client): Promise<Migration[]> {
-  await client.query(HISTORY_TABLE)
+/**
+ * Compares the history of a database with the migrations of this version: those that were not applied yet, in order, those
+ * that were changed after it, and the applied ones that this version does not have.
+ */
+export async function compareMigrations(
+  client: pg.ClientBase,
+): Promise<{ pending: Migration[]; changed: string[]; unknown: string[] }> {
   const history = await client.query<{ migration_name: string; checksum: string }>(
     'SELECT migration_name, checksum FROM "_prisma_migrations" WHERE finished_at IS NOT NULL AND rolled_back_at IS NULL',
   )
   const applied = new Map(history.rows.map((row) => [row.migration_name, row.checksum]))
-  return readMigrations().filter(({ name, checksum }) => {
-    const known = applied.get(name)
-    if (known !== undefined && known !== checksum)
-      throw new Error(`migration ${name} was changed after it had been applied`)
-    return known === undefined
-  })
+  const own = readMigrations()
+  const names = new Set(own.map(({ name }) => name))
+  return {
+    pending: own.filter(({ name }) => !applied.has(name)),
+    changed: own
+      .filter(({ name, checksum }) => applied.has(name) && applied.get(name) !== checksum)
+      .map(({ name }) => name),
+    unknown: [...applied.keys()].filter((name) => !names.has(name)),
+  }
+}
+
+/** The migrations that were not applied yet, in order. Throws when an applied one was changed. */
+async function findPendingMigrations(client: pg.Client): Promise<Migration[]> {
+  await client.query(HISTORY_TABLE)
+  const { pending, changed } = await compareMigrations(client)
+  if (changed[0] !== undefined)
+    throw new Error(`migration ${changed[0]} was changed after it had been applied`)
+  return pending
 }
 
 async function applyMigration(client: pg.Client, { name, sql, checksum }: Migration): Promise<void> {

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import { env } from '../core/env.ts'
+import { type Env, env } from '../core/env.ts'
 import { Unavailable } from '../core/errors.ts'
 import { log } from '../core/log.ts'
 import { addInboxMessage } from './inbox.ts'
@@ -35,17 +35,20 @@ export async function deliverSms({ to, body }: Sms): Promise<void> {
 }
 
 /**
- * Connects to the gateway, without a request. Throws when that fails or takes longer than 10 s. Does nothing
- * without SMS_URL.
+ * Connects to the gateway, without a request. Throws when that fails or takes longer than `limitMs`. Does nothing without
+ * SMS_URL.
  */
-export async function connectSmsGateway(): Promise<void> {
-  if (!env.sms) return
-  const { hostname, port, protocol } = new URL(env.sms.url)
+export async function connectSmsGateway(
+  { sms }: Pick<Env, 'sms'> = env,
+  limitMs = DELIVERY_TIMEOUT_MS,
+): Promise<void> {
+  if (!sms) return
+  const { hostname, port, protocol } = new URL(sms.url)
   const socket = connect({
     // A URL has IPv6 addresses in brackets.
     host: hostname.replace(/^\[(.*)\]$/, '$1'),
     port: Number(port) || (protocol === 'https:' ? 443 : 80),
-    signal: AbortSignal.timeout(DELIVERY_TIMEOUT_MS),
+    signal: AbortSignal.timeout(limitMs),
   })
   await once(socket, 'connect').finally(() => socket.destroy())
 }

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { env } from '../core/env.ts'
+import { type Env, env } from '../core/env.ts'
 import { StartError } from '../core/start-error.ts'
 import { isTransientError } from '../core/transient-errors.ts'
 
@@ -11,13 +11,11 @@ type SystemError = Error & {
   path?: string
 }
 
-const WHERE = env.databaseUrl ? 'of DATABASE_URL' : 'in DATA_DIR'
-
 /** Where DATABASE_URL leads, without its credentials. */
-function describeDatabase(): string {
-  if (!env.databaseUrl) return WHERE
-  const { host, pathname, searchParams } = new URL(env.databaseUrl)
-  return `${WHERE} (${searchParams.get('host') ?? host}${pathname})`
+function describeDatabase({ databaseUrl }: Env): string {
+  if (!databaseUrl) return 'in DATA_DIR'
+  const { host, pathname, searchParams } = new URL(databaseUrl)
+  return `of DATABASE_URL (${searchParams.get('host') ?? host}${pathname})`
 }
 
 const LISTEN_PROBLEMS: Record<string, string> = {
@@ -27,17 +25,18 @@ const LISTEN_PROBLEMS: Record<string, string> = {
 }
 
 /** One sentence about a known reason why the program cannot start; null for any other error. */
-export function explainStartError(error: unknown): string | null {
+export function explainStartError(error: unknown, config: Env = env): string | null {
   if (!(error instanceof Error)) return null
   if (error instanceof StartError) return error.message
   const { code = '', syscall, port, address, path, message } = error as SystemError
-  if (path && resolve(path).startsWith(resolve(env.dataDir)))
-    return `DATA_DIR (${env.dataDir}) cannot be used: ${message}.`
+  if (path && resolve(path).startsWith(resolve(config.dataDir)))
+    return `DATA_DIR (${config.dataDir}) cannot be used: ${message}.`
   if (syscall === 'listen' && LISTEN_PROBLEMS[code])
     return `Port ${port} of ${address} ${LISTEN_PROBLEMS[code]}.`
-  if (code === '3D000') return `The database ${describeDatabase()} does not exist.`
-  if (code.startsWith('28')) return `The database ${describeDatabase()} does not accept the user: ${message}.`
+  if (code === '3D000') return `The database ${describeDatabase(config)} does not exist.`
+  if (code.startsWith('28'))
+    return `The database ${describeDatabase(config)} does not accept the user: ${message}.`
   if (isTransientError(error))
-    return `The database ${describeDatabase()} does not answer: ${[code, message].filter(Boolean).join(' ')}.`
+    return `The database ${describeDatabase(config)} does not answer: ${[code, message].filter(Boolean).join(' ')}.`
   return null
 }
