@@ -1,6 +1,7 @@
 import type { Ctx } from '../context/context.ts'
 import { env } from '../core/env.ts'
 import type { MessageFrame, MessageTenant } from '../delivery/mail-content.ts'
+import type { OwnServers } from '../delivery/own-servers.ts'
 import { FALLBACK_LANGUAGE } from '../languages/catalogs.ts'
 import { findPageLanguage } from '../languages/request-language.ts'
 import { selectLanguage } from '../languages/select-language.ts'
@@ -20,6 +21,17 @@ function toMessageImage(tenant: CachedTenant | null, image: BrandImage): string 
 export const loadMessageTenant = async (slug: string): Promise<MessageTenant> =>
   toMessageTenant(slug, await findTenant(slug))
 
+const toOwnServers = (slug: string, tenant: CachedTenant): OwnServers => ({
+  tenant: slug,
+  mailServer: tenant.mailServer,
+  mailServerUser: tenant.mailServerUser,
+  mailServerPassword: tenant.mailServerPassword,
+  smsGatewayUrl: tenant.smsGatewayUrl,
+  smsGatewayToken: tenant.smsGatewayToken,
+  mailFailingSince: tenant.mailFailingSince,
+  smsFailingSince: tenant.smsFailingSince,
+})
+
 export function toMessageTenant(slug: string, tenant: CachedTenant | null): MessageTenant {
   return {
     name: tenant?.friendlyName ?? slug,
@@ -35,6 +47,7 @@ export function toMessageTenant(slug: string, tenant: CachedTenant | null): Mess
     senderName: tenant?.mailSenderName,
     senderAddress: tenant?.mailSenderAddress,
     replyTo: tenant?.mailReplyTo,
+    ...(tenant && { servers: toOwnServers(slug, tenant) }),
     defaultLocale: tenant?.defaultLocale,
     textOverrides: tenant?.textOverrides as TextOverride[] | undefined,
   }

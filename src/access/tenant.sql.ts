@@ -5,7 +5,17 @@ import { Prisma } from '../generated/prisma/client.ts'
 
 type TenantColumn = keyof typeof Prisma.TenantScalarFieldEnum
 /** The columns of a tenant besides its settings. */
-const OTHER_COLUMNS = ['tenantId', 'tokenKey', 'eventsTrimmedTo', 'updatedAt', 'createdAt'] as const
+const OTHER_COLUMNS = [
+  'tenantId',
+  'tokenKey',
+  'mailServerPassword',
+  'smsGatewayToken',
+  'mailFailingSince',
+  'smsFailingSince',
+  'eventsTrimmedTo',
+  'updatedAt',
+  'createdAt',
+] as const
 type SettingColumn = Exclude<TenantColumn, (typeof OTHER_COLUMNS)[number]>
 
 /** The columns of a tenant's settings. */
@@ -16,6 +26,15 @@ export const SETTINGS = Object.keys(Prisma.TenantScalarFieldEnum).filter(
 /** Formats the columns as a list for SQL; `prefix` is an alias with a dot. */
 export const buildSettingsColumns = (prefix = ''): string =>
   SETTINGS.map((name) => `${prefix}"${name}"`).join(', ')
+
+/** What is cached of a tenant besides its settings. Secrets are sealed. */
+const CACHED_COLUMNS = [
+  'tokenKey',
+  'mailServerPassword',
+  'smsGatewayToken',
+  'mailFailingSince',
+  'smsFailingSince',
+] as const
 
 /** What the sign-in pages need of an identity provider, and whether it has a client secret. */
 export type TenantIdp = {
@@ -50,7 +69,7 @@ export const TENANT_IDP_COLUMNS = `"id", "type", "name", "clientId", "clientSecr
 const SELECT_TENANT = statement({
   shared: true,
   returns: {
-    ...storedColumns('Tenant', ['tenantId', ...SETTINGS, 'tokenKey']),
+    ...storedColumns('Tenant', ['tenantId', ...SETTINGS, ...CACHED_COLUMNS]),
     idps: typed<TenantIdp[]>('jsonb'),
     /** Whether users join organizations by domains. */
     hasJoinDomains: 'boolean',
@@ -58,7 +77,7 @@ const SELECT_TENANT = statement({
     hasOrganizationIdps: 'boolean',
   },
 })`
-  SELECT "tenantId", ${buildSettingsColumns()}, "tokenKey", (
+  SELECT "tenantId", ${buildSettingsColumns()}, ${CACHED_COLUMNS.map((name) => `"${name}"`).join(', ')}, (
     SELECT coalesce(jsonb_agg(i ORDER BY i."id"), '[]') FROM (
       SELECT ${TENANT_IDP_COLUMNS}
       FROM "IdentityProvider" WHERE "tenantId" = :tenant AND "organizationId" IS NULL ORDER BY "id" LIMIT ${MAX_IDPS}

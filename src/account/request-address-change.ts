@@ -1,4 +1,4 @@
-import { loadMessageFrame } from '../access/message-tenant.ts'
+import { loadMessageFrame, loadMessageTenant } from '../access/message-tenant.ts'
 import { describeRequestSource } from '../access/request-source.ts'
 import { requireOwnAccount } from '../access/require-scope.ts'
 import type { Ctx } from '../context/context.ts'
@@ -118,12 +118,14 @@ async function requestAddressChange(
       toEvent: (reason) =>
         createEvent('passcode.failed', { userId }, { channel: 'sms', purpose: CHANGE_CODE_PURPOSE, reason }),
     })
-  assertDeliveryAvailable(ctx.tenant, channel)
+  const { servers } = await loadMessageTenant(ctx.tenant)
+  assertDeliveryAvailable(ctx.tenant, channel, servers)
   const request = { userId, sessionId, address }
   const { code, codeHash, locale, isSent } = await storeAddressChange(ctx, request, now)
   answerAddressInBackground(
     ctx.tenant,
     address,
+    servers,
     isSent ? () => deliverChangeCode(ctx, request, locale, code, codeHash) : null,
   )
   return { sentTo: address.shown }

@@ -31,6 +31,8 @@ export const RATE_LIMITS = {
   enrollCredential: { points: 600, seconds: 3600 },
   /** Invitations that are opened or accepted: many people of one office may be invited at a time. */
   openInvitation: { points: 600, seconds: 3600 },
+  /** Messages to administrators who test the servers of their tenant. */
+  testDelivery: { points: 30, seconds: 3600 },
   /** Links for the set-up of organizations that are opened, and forms of the set-up, which ask the DNS or a provider. */
   useSetupLink: { points: 300, seconds: 3600 },
   /** Look-ups of the TXT records of an organization's domains that callers ask for. A slow DNS server takes ten seconds. */

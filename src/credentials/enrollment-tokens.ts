@@ -170,7 +170,7 @@ async function deliverEnrollmentLink(
     lifetimeHours: TOKEN_LIFETIME_HOURS,
   }
   if (channel === 'email') await deliverMail({ to, ...buildEnrollmentMail(text) })
-  else await deliverSms({ to, body: buildEnrollmentSms(text) })
+  else await deliverSms({ to, body: buildEnrollmentSms(text), servers: text.tenant.servers })
 }
 
 /** Deletes a token whose messages could not be sent, with its event. */

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { Transporter } from 'nodemailer'
+import type { SendMailOptions, Transporter } from 'nodemailer'
 import { env } from '../core/env.ts'
 import { errorMessage } from '../core/error-message.ts'
 import { Unavailable } from '../core/errors.ts'
@@ -7,6 +7,8 @@ import { log } from '../core/log.ts'
 import { toHeaderText } from './header-text.ts'
 import { addInboxMessage } from './inbox.ts'
 import type { RichMail } from './mail-content.ts'
+import { sendByOwnMailServer } from './own-mail-server.ts'
+import { ConversationError } from './own-servers.ts'
 import { getMailDomain, selectSender } from './sender.ts'
 
 /** `to` is one addr-spec, never a list. A mail without content is text only. */
@@ -73,35 +75,51 @@ export async function connectMailServer(): Promise<void> {
   if (env.smtpUrl) await withTimeout(DELIVERY_TIMEOUT_MS, (await openTransport(env.smtpUrl)).verify())
 }
 
+export const UNDELIVERED = 'The message could not be delivered; try again.'
+
+const composeMail = (mail: Mail): SendMailOptions => ({
+  ...selectSender('tenant' in mail ? mail.tenant : {}),
+  messageId: `<${randomUUID()}@${getMailDomain()}>`,
+  // An object is always one address, even if it contains separators.
+  to: { name: '', address: mail.to },
+  subject: toHeaderText(mail.subject),
+  text: mail.text,
+  html: toHtml(mail),
+  headers: AUTOMATIC,
+})
+
 /**
- * Sends a mail and waits until the server has accepted it, at most 10 s. Throws Unavailable otherwise.
- * Without SMTP_URL the mail is stored in the development inbox; production does not start without SMTP_URL.
+ * Sends a mail of a tenant through its own mail server, and through no other while that fails. Resolves with the outcome in
+ * words; null for a tenant without one. Throws ConversationError.
+ */
+export async function sendByTenant(mail: Mail): Promise<string | null> {
+  const servers = 'tenant' in mail ? mail.tenant.servers : undefined
+  return servers?.mailServer ? sendByOwnMailServer(servers, composeMail(mail)) : null
+}
+
+/**
+ * Sends a mail and waits until the server has accepted it, at most 10 s. Throws Unavailable otherwise. The server is that
+ * of the tenant, or of SMTP_URL. Without SMTP_URL the mail is stored in the development inbox; production does not start
+ * without SMTP_URL.
  */
 export async function deliverMail(mail: Mail): Promise<void> {
-  const { to, subject, text } = mail
-  const html = toHtml(mail)
+  try {
+    if ((await sendByTenant(mail)) !== null) return
+  } catch (error) {
+    if (error instanceof ConversationError) throw new Unavailable(UNDELIVERED)
+    throw error
+  }
   if (!env.smtpUrl) {
     if (env.isProduction) throw new Unavailable('Mail is not configured.')
-    return addInboxMessage({ to, channel: 'email', sentAt: new Date(), subject, body: text, html })
+    const { to, subject, text: body } = mail
+    return addInboxMessage({ to, channel: 'email', sentAt: new Date(), subject, body, html: toHtml(mail) })
   }
   try {
-    await withTimeout(
-      DELIVERY_TIMEOUT_MS,
-      (await openTransport(env.smtpUrl)).sendMail({
-        ...selectSender('tenant' in mail ? mail.tenant : {}),
-        messageId: `<${randomUUID()}@${getMailDomain()}>`,
-        // An object is always one address, even if it contains separators.
-        to: { name: '', address: to },
-        subject: toHeaderText(subject),
-        text,
-        html,
-        headers: AUTOMATIC,
-      }),
-    )
+    await withTimeout(DELIVERY_TIMEOUT_MS, (await openTransport(env.smtpUrl)).sendMail(composeMail(mail)))
   } catch (error) {
     // The error code only, because the response of the server may quote the mail.
     const { code, responseCode } = error as { code?: string; responseCode?: number }
     log.error({ code, responseCode }, 'a mail could not be delivered')
-    throw new Unavailable('The message could not be delivered; try again.')
+    throw new Unavailable(UNDELIVERED)
   }
 }

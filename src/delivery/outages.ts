@@ -2,6 +2,9 @@ import { LRUCache } from 'lru-cache'
 import { sha256Base64url } from '../core/crypto.ts'
 import { Unavailable } from '../core/errors.ts'
 import { connectMailServer } from './mail.ts'
+import { verifyOwnMailServer } from './own-mail-server.ts'
+import type { DeliveryChannel, OwnServers } from './own-servers.ts'
+import { connectOwnGateway } from './own-sms-gateway.ts'
 import { canSendSms, connectSmsGateway } from './sms.ts'
 
 /**
@@ -10,7 +13,6 @@ import { canSendSms, connectSmsGateway } from './sms.ts'
  * page is given, known or not. The delivery of a message never counts: only known addresses have one, and
  * a rejected mailbox concerns its owner alone.
  */
-export type DeliveryChannel = 'email' | 'sms'
 
 /** One address, requested again and again, does not make an outage. */
 const OUTAGE_ADDRESSES = 3
@@ -25,7 +27,8 @@ const MAX_TENANTS = 10_000
 type TransportState = { failures: Map<string, number>; outageUntil: number }
 
 const states = new LRUCache<string, TransportState>({ max: MAX_TENANTS })
-const connectedAt: Record<DeliveryChannel, number> = { email: 0, sms: 0 }
+/** The last successful connections to the server of a tenant, or to that of the deployment. */
+const connectedAt = new LRUCache<string, number>({ max: MAX_TENANTS })
 
 const toStateKey = (tenant: string, channel: DeliveryChannel): string => `${tenant}:${channel}`
 
@@ -33,8 +36,12 @@ const toStateKey = (tenant: string, channel: DeliveryChannel): string => `${tena
  * Throws Unavailable, for every address, while messages of this tenant and channel are known to fail, and for
  * text messages without a gateway. An outage does not last longer when the clock is set back.
  */
-export function assertDeliveryAvailable(tenant: string, channel: DeliveryChannel): void {
-  if (channel === 'sms' && !canSendSms()) throw new Unavailable('Text messages are not configured.')
+export function assertDeliveryAvailable(
+  tenant: string,
+  channel: DeliveryChannel,
+  servers: OwnServers | undefined,
+): void {
+  if (channel === 'sms' && !canSendSms(servers)) throw new Unavailable('Text messages are not configured.')
   const leftMs = (states.get(toStateKey(tenant, channel))?.outageUntil ?? 0) - Date.now()
   if (leftMs > 0 && leftMs <= OUTAGE_MS)
     throw new Unavailable('Messages cannot be delivered at the moment; try again.')
@@ -50,18 +57,22 @@ function countFailure(tenant: string, channel: DeliveryChannel, address: string,
   if (state.failures.size >= OUTAGE_ADDRESSES) state.outageUntil = now + OUTAGE_MS
 }
 
-const connecting: Partial<Record<DeliveryChannel, Promise<void>>> = {}
+const connecting = new Map<string, Promise<void>>()
 
-/** Connects to the server of a channel; concurrent callers share one attempt. */
-function connectServer(channel: DeliveryChannel): Promise<void> {
-  connecting[channel] ??= (channel === 'email' ? connectMailServer() : connectSmsGateway())
-    .then(() => {
-      connectedAt[channel] = Date.now()
-    })
-    .finally(() => {
-      connecting[channel] = undefined
-    })
-  return connecting[channel]
+async function connectServer(channel: DeliveryChannel, own: OwnServers | null): Promise<void> {
+  if (own) await (channel === 'email' ? verifyOwnMailServer : connectOwnGateway)(own)
+  else await (channel === 'email' ? connectMailServer : connectSmsGateway)()
+}
+
+/** Connects to the server of a channel, that of the tenant if it has one; concurrent callers share one attempt. */
+function shareConnection(channel: DeliveryChannel, own: OwnServers | null, key: string): Promise<void> {
+  const shared =
+    connecting.get(key) ??
+    connectServer(channel, own)
+      .then(() => void connectedAt.set(key, Date.now()))
+      .finally(() => connecting.delete(key))
+  connecting.set(key, shared)
+  return shared
 }
 
 /**
@@ -72,9 +83,13 @@ export async function checkDelivery(
   tenant: string,
   channel: DeliveryChannel,
   address: string,
+  servers: OwnServers | undefined,
 ): Promise<void> {
+  const own = servers?.[channel === 'email' ? 'mailServer' : 'smsGatewayUrl'] ? servers : null
+  const key = toStateKey(own ? tenant : '', channel)
   try {
-    if (Math.abs(Date.now() - connectedAt[channel]) > CONNECTED_MS) await connectServer(channel)
+    if (Math.abs(Date.now() - (connectedAt.get(key) ?? 0)) > CONNECTED_MS)
+      await shareConnection(channel, own, key)
     states.delete(toStateKey(tenant, channel))
   } catch {
     countFailure(tenant, channel, address, Date.now())

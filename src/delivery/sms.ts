@@ -4,20 +4,40 @@ import { type Env, env } from '../core/env.ts'
 import { Unavailable } from '../core/errors.ts'
 import { log } from '../core/log.ts'
 import { addInboxMessage } from './inbox.ts'
-import { DELIVERY_TIMEOUT_MS } from './mail.ts'
-
-/** Whether this deployment sends text messages. In development, the inbox receives them. */
-export const canSendSms = (): boolean => env.sms !== undefined || !env.isProduction
-
-/** `to` is a number in E.164. */
-export type Sms = { to: string; body: string }
+import { DELIVERY_TIMEOUT_MS, UNDELIVERED } from './mail.ts'
+import { ConversationError, type OwnServers } from './own-servers.ts'
+import { sendByOwnGateway } from './own-sms-gateway.ts'
 
 /**
- * Sends a text message to the gateway (SMS_URL: POST JSON {to, body} with a bearer token) and waits for a 2xx
+ * Whether text messages are sent: by the gateway of the tenant, or of this deployment. In development, the inbox receives
+ * them.
+ */
+export const canSendSms = (own?: { smsGatewayUrl?: string | null | undefined }): boolean =>
+  Boolean(own?.smsGatewayUrl) || env.sms !== undefined || !env.isProduction
+
+/** `to` is a number in E.164; `servers` are those of the tenant that the message is from. */
+export type Sms = { to: string; body: string; servers?: OwnServers | undefined }
+
+/**
+ * Sends a text message of a tenant through its own gateway, and through no other while that fails. Resolves with the outcome
+ * in words; null for a tenant without one. Throws ConversationError.
+ */
+export const sendSmsByTenant = async ({ servers, ...message }: Sms): Promise<string | null> =>
+  servers?.smsGatewayUrl ? sendByOwnGateway(servers, message) : null
+
+/**
+ * Sends a text message to the gateway of the tenant, or to that of the deployment (SMS_URL), and waits for a 2xx
  * status, at most 10 s. Throws Unavailable otherwise. Without SMS_URL the message is stored in the
  * development inbox.
  */
-export async function deliverSms({ to, body }: Sms): Promise<void> {
+export async function deliverSms(sms: Sms): Promise<void> {
+  const { to, body } = sms
+  try {
+    if ((await sendSmsByTenant(sms)) !== null) return
+  } catch (error) {
+    if (error instanceof ConversationError) throw new Unavailable(UNDELIVERED)
+    throw error
+  }
   if (!canSendSms()) throw new Unavailable('Text messages are not configured.')
   if (!env.sms) {
     return addInboxMessage({ to, channel: 'sms', sentAt: new Date(), body })
@@ -56,5 +76,5 @@ export async function connectSmsGateway(
 /** The response of the gateway is not logged, because it may quote the message. */
 function throwDeliveryError(reason: string): never {
   log.error({ reason }, 'a text message could not be delivered')
-  throw new Unavailable('The message could not be delivered; try again.')
+  throw new Unavailable(UNDELIVERED)
 }

@@ -262,6 +262,16 @@ export const EVENTS = {
   ),
   'tenant.created': event('A tenant was created.', ['tenantId']),
   'tenant.updated': event('Settings of the tenant of the log changed.', []),
+  'tenant.delivery_failing': event(
+    'The mail server (email) or the gateway for text messages (sms) of the tenant does not accept messages.',
+    [],
+    z.strictObject({ channel }),
+  ),
+  'tenant.delivery_recovered': event(
+    'The mail server (email) or the gateway for text messages (sms) of the tenant accepts messages again.',
+    [],
+    z.strictObject({ channel }),
+  ),
   'tenant.deleted': event('A tenant was deleted.', ['tenantId']),
   'key.rotated': event(
     'A signing key was created, which signs from `activeAt` on.',

@@ -35,6 +35,8 @@ const sealedColumn = (table: string, column: string, key: string, type: 'text' |
 /** Columns with sealed values. */
 const SEALED_COLUMNS = {
   Tenant: sealedColumn('Tenant', 'tokenKey', 'tenantId'),
+  MailServerPassword: sealedColumn('Tenant', 'mailServerPassword', 'tenantId'),
+  SmsGatewayToken: sealedColumn('Tenant', 'smsGatewayToken', 'tenantId'),
   SigningKey: sealedColumn('SigningKey', 'privateKey', 'id'),
   IdempotencyKey: sealedColumn('IdempotencyKey', 'answer', 'keyHash', 'bytea'),
   IdpClientSecret: sealedColumn('IdentityProvider', 'clientSecret', 'id'),

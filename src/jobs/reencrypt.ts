@@ -3,6 +3,7 @@ import { isSealedByCurrentKey, seal, unseal } from '../core/crypto.ts'
 import { toTotpPurpose } from '../credentials/second-factors/totp.ts'
 import { Handle } from '../database/handle.ts'
 import { system } from '../database/system.ts'
+import { toServerSecretPurpose } from '../delivery/own-servers.ts'
 import { toStoredResponsePurpose } from '../http/idempotency.ts'
 import { toIdpSecretPurpose } from '../idps/idp-secrets.ts'
 import { toIdTokenPurpose } from '../idps/provider/provider-end-session.ts'
@@ -22,6 +23,8 @@ import {
 /** The purpose with which the secrets of each table are sealed. */
 const PURPOSE_BY_TABLE: Record<SealedTable, (row: SealedRow) => string> = {
   Tenant: (row) => toTokenKeyPurpose(row.tenantId),
+  MailServerPassword: (row) => toServerSecretPurpose(row.tenantId, 'mailServerPassword'),
+  SmsGatewayToken: (row) => toServerSecretPurpose(row.tenantId, 'smsGatewayToken'),
   SigningKey: () => SEAL_PURPOSE,
   IdpClientSecret: (row) => toIdpSecretPurpose(row.tenantId, String(row.id), 'clientSecret'),
   IdpSigningKey: (row) => toIdpSecretPurpose(row.tenantId, String(row.id), 'idTokenSigningKey'),

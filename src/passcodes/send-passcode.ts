@@ -59,7 +59,7 @@ async function deliverPasscode(
   const text = { ...frame, code, lifetimeMinutes: PASSCODE_LIFETIME_MINUTES, signIn, isSignUp }
   try {
     if (address.channel === 'email') await deliverMail({ to: address.key, ...buildPasscodeMail(text) })
-    else await deliverSms({ to: address.key, body: buildPasscodeSms(text) })
+    else await deliverSms({ to: address.key, body: buildPasscodeSms(text), servers: tenant.servers })
   } catch (error) {
     const event = createEventRow(
       ctx,
@@ -154,9 +154,10 @@ export async function sendPasscode(callerCtx: Ctx, channel: Channel, input: unkn
 export function answerAddressInBackground(
   tenant: string,
   { channel, key }: PasscodeAddress,
+  servers: MessageTenant['servers'],
   deliver: (() => Promise<void>) | null,
 ): void {
-  deliverInBackground(() => checkDelivery(tenant, channel, key))
+  deliverInBackground(() => checkDelivery(tenant, channel, key, servers))
   if (deliver) deliverInBackground(deliver)
 }
 
@@ -228,12 +229,13 @@ export async function sendSignInPasscode(
       return { ...code, tenant, locale: recipient?.locale ?? null, isSignUp, isSent: reason === null }
     })
   const stored = await withinMessageLimits(ctx, address, origin, clientId, async () => {
-    assertDeliveryAvailable(ctx.tenant, channel)
+    assertDeliveryAvailable(ctx.tenant, channel, tenant.servers)
     return store()
   })
   answerAddressInBackground(
     ctx.tenant,
     address,
+    tenant.servers,
     stored?.isSent
       ? () =>
           deliverPasscode(ctx, address, origin, stored, (language) =>

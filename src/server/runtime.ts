@@ -13,9 +13,11 @@ import { checkDatabase, closeDatabase, isDatabaseStuck, openDatabase } from '../
 import { awaitDeliveries } from '../delivery/background.ts'
 import { renderMail } from '../delivery/mail.pages.tsx'
 import { setMailRenderer } from '../delivery/mail.ts'
+import { setOutcomeRecorder } from '../delivery/own-servers.ts'
 import { importLinks } from '../idps/idp-links.ts'
 import { importGroups, readGroupNames } from '../permissions/import-groups.ts'
 import { importUserAppRoles, readUserRoleNames } from '../permissions/import-roles.ts'
+import { recordDeliveryOutcome } from '../tenants/delivery-outcome.ts'
 import { registerLinePart } from '../users/transfer/line-parts.ts'
 import { type SentSchema, sendSchema } from './schema.ts'
 
@@ -46,6 +48,7 @@ export async function openRuntime({
   await openDatabase(settings, { plainRows })
   await openBus()
   setMailRenderer(renderMail)
+  setOutcomeRecorder(recordDeliveryOutcome)
   await findTenant(SYSTEM_TENANT).catch(async (error: unknown) => {
     await closeRuntime()
     if (!(error instanceof UnsealError)) throw error

@@ -1,4 +1,3 @@
-import { isAllowedSender } from '../delivery/sender.ts'
 import { toEmailKey } from '../schema/address-keys.ts'
 import { textField } from '../schema/fields.ts'
 import { text } from '../schema/input-shapes.ts'
@@ -13,12 +12,6 @@ const mailbox = text(254)
   })
   .meta({ format: 'email', pattern: MAILBOX_SYNTAX.source })
 
-/** The list of domains is not part of the message: it may name other tenants. */
-const senderAddress = mailbox.refine(
-  isAllowedSender,
-  'must be at a domain from which the deployment permits mail (MAIL_DOMAINS)',
-)
-
 /** A control or a separator of lines would start another header. */
 const LINE_SYNTAX = /^[^\p{Cc}\u2028\u2029]*$/u
 const senderName = text(100).regex(LINE_SYNTAX, 'must be one line')
@@ -26,6 +19,6 @@ const senderName = text(100).regex(LINE_SYNTAX, 'must be one line')
 /** The settings of the sender of mails. */
 export const mailSenderSettings = {
   mailSenderName: textField(senderName, 'Example Inc.'),
-  mailSenderAddress: textField(senderAddress, 'no-reply@example.com'),
+  mailSenderAddress: textField(mailbox, 'no-reply@example.com'),
   mailReplyTo: textField(mailbox, 'help@example.com'),
 }

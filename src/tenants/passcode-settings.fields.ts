@@ -1,5 +1,4 @@
 import * as z from 'zod'
-import { canSendSms } from '../delivery/sms.ts'
 import { LIMIT_SETTINGS, STANDARD_LIMITS } from '../model/limit-settings.ts'
 import type { Channel } from '../model/sign-in-methods.ts'
 import { defineEnum } from '../schema/enums.ts'
@@ -24,10 +23,6 @@ export const passcodeSettings = {
     min: 1,
     standard: CHANNEL.values,
     example: ['email', 'sms'],
-    check: (channels) =>
-      canSendSms() || channels.length === 0 || channels.includes('email')
-        ? null
-        : 'must contain email, because SMS_URL is not set',
   }),
   networkCodeLimit: integerField(LIMIT_SETTINGS.networkCodeLimit, STANDARD_LIMITS.networkCodeLimit),
   networkFailureLimit: integerField(LIMIT_SETTINGS.networkFailureLimit, STANDARD_LIMITS.networkFailureLimit),

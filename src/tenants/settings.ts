@@ -9,6 +9,12 @@ import { assertExpectedUpdatedAt, moveForward } from '../schema/expected-updated
 import { parseInput } from '../schema/input-shapes.ts'
 import { createBodyMapper } from '../schema/response-shapes.ts'
 import {
+  findDeliveryIssues,
+  findSecretIssues,
+  SERVER_SECRET_NAMES,
+  toServerColumns,
+} from './message-servers.fields.ts'
+import {
   findSettingIssues,
   TENANT_SETTINGS,
   TenantSettingsPatch,
@@ -25,6 +31,15 @@ export const toSettings = (tenant: Tenant) => toSettingsFields(tenant)
 /** Returns the stored settings. Throws NotFound. */
 export const getSettings = async (ctx: Ctx) => toSettings(await getTenant(ctx))
 
+/** The settings that `findDeliveryIssues` compares. */
+const DELIVERY_SETTINGS: string[] = [
+  'mailServer',
+  'mailServerUser',
+  'smsGatewayUrl',
+  'mailSenderAddress',
+  'passcodeChannels',
+]
+
 const SETTING_NAMES = Object.keys(TENANT_SETTINGS) as (keyof typeof TENANT_SETTINGS)[]
 
 /**
@@ -34,8 +49,14 @@ const SETTING_NAMES = Object.keys(TENANT_SETTINGS) as (keyof typeof TENANT_SETTI
  * second.
  */
 export async function updateSettings(ctx: Ctx, input: unknown): Promise<Tenant> {
-  const { expectedUpdatedAt: _, ...settings } = parseInput(TenantSettingsPatch, input)
-  if (Object.values(settings).every((value) => value === undefined)) {
+  const {
+    expectedUpdatedAt: _,
+    mailServerPassword,
+    smsGatewayToken,
+    ...settings
+  } = parseInput(TenantSettingsPatch, input)
+  const secrets = { mailServerPassword, smsGatewayToken }
+  if ([...Object.values(settings), ...Object.values(secrets)].every((value) => value === undefined)) {
     const tenant = await getTenant(ctx)
     assertExpectedUpdatedAt(input, tenant.updatedAt)
     return tenant
@@ -44,19 +65,28 @@ export async function updateSettings(ctx: Ctx, input: unknown): Promise<Tenant> 
     const current = await lockTenant(tx)
     if (!current) throw new NotFound('tenant')
     assertExpectedUpdatedAt(input, current.updatedAt)
-    const changedFields = SETTING_NAMES.filter(
+    const changedSettings = SETTING_NAMES.filter(
       (name) => settings[name] !== undefined && !isDeepStrictEqual(settings[name], current[name]),
     )
-    if (changedFields.length === 0) return current
-    const changed = Object.fromEntries(changedFields.map((name) => [name, settings[name]]))
-    const issues = findSettingIssues({ ...current, ...changed })
+    const changed = Object.fromEntries(changedSettings.map((name) => [name, settings[name]]))
+    const changedFields = [...changedSettings, ...SERVER_SECRET_NAMES.filter((name) => secrets[name])]
+    const next = { ...current, ...changed }
+    const issues = [...findSettingIssues(next), ...findSecretIssues(next, changed, secrets)]
+    // A domain may have left MAIL_DOMAINS meanwhile.
+    if (changedSettings.some((name) => DELIVERY_SETTINGS.includes(name)))
+      issues.push(...findDeliveryIssues(next))
+    if (changedFields.length === 0 && issues.length === 0) return current
     if (issues.length > 0) throw new InvalidInput(issues)
     await shareKnownRoles(tx, settings.secondFactorRoles ?? [], 'secondFactorRoles')
     await recordEvents(tx, ctx, [createEvent('tenant.updated', { changedFields })])
     invalidateTenant(tx)
     return tx.prisma.tenant.update({
       where: { tenantId: ctx.tenant },
-      data: { ...changed, updatedAt: moveForward(current.updatedAt) },
+      data: {
+        ...changed,
+        ...toServerColumns(ctx.tenant, next, changed, secrets),
+        updatedAt: moveForward(current.updatedAt),
+      },
       omit: HIDDEN_COLUMNS,
     })
   })

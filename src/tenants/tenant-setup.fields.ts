@@ -3,7 +3,9 @@ import { defineEnum } from '../schema/enums.ts'
 import { instantShape } from '../schema/response-shapes.ts'
 
 const ITEM = defineEnum('TenantSetupItem', 'What a tenant needs before people use it.', {
-  'mail-server': 'The deployment has a mail server: SMTP_URL.',
+  'mail-server': 'The deployment has a mail server (SMTP_URL), or the tenant has one.',
+  'own-mail-server': 'The mail server of the tenant, if it has one, accepts mail.',
+  'own-sms-gateway': 'The gateway for text messages of the tenant, if it has one, accepts messages.',
   administrator: 'A user with role admin who is not locked.',
   application: 'A client besides the console.',
   logo: 'The setting logoUrl.',

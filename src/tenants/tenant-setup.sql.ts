@@ -10,6 +10,10 @@ const RETURNS = {
   hasSupport: 'boolean',
   hasTerms: 'boolean',
   needsTerms: 'boolean',
+  mailServer: 'text?',
+  mailFailingSince: 'timestamptz?',
+  smsGatewayUrl: 'text?',
+  smsFailingSince: 'timestamptz?',
   /** When the key that has signed for the longest time became active. */
   keyActiveAt: 'timestamptz?',
 } as const
@@ -24,6 +28,7 @@ const FACTS = `t."tenantId" AS "id",
     ) AS "hasApplication",
     t."logoUrl" IS NOT NULL AS "hasLogo", t."supportUrl" IS NOT NULL AS "hasSupport",
     t."termsUrl" IS NOT NULL AS "hasTerms", t."signUp" <> 'off' AS "needsTerms",
+    t."mailServer", t."mailFailingSince", t."smsGatewayUrl", t."smsFailingSince",
     (
       SELECT min(k."activeAt") FROM "SigningKey" k WHERE k."tenantId" = t."tenantId" AND k."expiresAt" IS NULL
     ) AS "keyActiveAt"`

@@ -21,7 +21,9 @@ export async function findSetups(db: Db, slugs: string[]): Promise<TenantSetup[]
     return {
       id: facts.id,
       setup: [
-        once('mail-server', env.smtpUrl !== undefined),
+        once('mail-server', env.smtpUrl !== undefined || facts.mailServer !== null),
+        ...(facts.mailServer ? [once('own-mail-server', facts.mailFailingSince === null)] : []),
+        ...(facts.smsGatewayUrl ? [once('own-sms-gateway', facts.smsFailingSince === null)] : []),
         once('administrator', facts.hasAdministrator),
         once('application', facts.hasApplication),
         once('logo', facts.hasLogo),

@@ -29,6 +29,12 @@ import { roleName } from '../schema/token-name.ts'
 import { createAllowedUrl } from '../schema/url-shapes.ts'
 import { brandSettings } from './brand-settings.fields.ts'
 import { mailSenderSettings } from './mail-sender.fields.ts'
+import {
+  findDeliveryIssues,
+  findSecretIssues,
+  messageServerSecrets,
+  messageServerSettings,
+} from './message-servers.fields.ts'
 import { country, passcodeSettings } from './passcode-settings.fields.ts'
 import { findSessionIssues, sessionSettings } from './session-settings.fields.ts'
 import { findSignUpIssues, signUpSettings } from './sign-up-settings.fields.ts'
@@ -86,6 +92,7 @@ export const TENANT_SETTINGS = {
   ...passcodeSettings,
   ...brandSettings,
   ...mailSenderSettings,
+  ...messageServerSettings,
   textOverrides,
 }
 
@@ -98,9 +105,14 @@ export const findSettingIssues = (
 
 /** The settings of a new tenant. */
 const TenantSettings = z
-  .strictObject(mapShapes(TENANT_SETTINGS, 'creation'))
+  .strictObject({ ...mapShapes(TENANT_SETTINGS, 'creation'), ...messageServerSecrets })
   .superRefine((settings, context) => {
-    for (const { field, description } of findSettingIssues(settings))
+    const issues = [
+      ...findSettingIssues(settings),
+      ...findDeliveryIssues(settings),
+      ...findSecretIssues(settings, settings, settings),
+    ]
+    for (const { field, description } of issues)
       context.addIssue({ code: 'custom', path: [field], message: description })
   })
   .meta({ id: 'TenantSettingsInput', ...META })
@@ -108,7 +120,7 @@ export type TenantSettings = z.output<typeof TenantSettings>
 
 /** Input of an update: the settings, and the updatedAt that the caller read. */
 export const TenantSettingsPatch = z
-  .strictObject({ ...mapShapes(TENANT_SETTINGS, 'change'), expectedUpdatedAt })
+  .strictObject({ ...mapShapes(TENANT_SETTINGS, 'change'), ...messageServerSecrets, expectedUpdatedAt })
   .meta({
     id: 'TenantSettingsPatch',
     model: 'Tenant',

@@ -1,4 +1,4 @@
-import { Conflict, NotFound } from '../core/errors.ts'
+import { Conflict, NotFound, RateLimited } from '../core/errors.ts'
 import { defineList } from '../operations/list.ts'
 import { defineMutation } from '../operations/mutation.ts'
 import { defineLookup } from '../operations/query.ts'
@@ -6,6 +6,7 @@ import { defineResource } from '../operations/resource.ts'
 import { attachHeaders, defineRestRoute, type RestRoute } from '../rest/route.ts'
 import { encodeIdCursor } from '../schema/page.ts'
 import { createBodyMapper, idShape } from '../schema/response-shapes.ts'
+import { DeliveryTest, DeliveryTestShape } from './message-servers.fields.ts'
 import { toSettings, updateSettings } from './settings.ts'
 import { listTenants, TENANT_LIST } from './tenant-list.ts'
 import { TenantSetupShape } from './tenant-setup.fields.ts'
@@ -13,6 +14,7 @@ import { getSetup, getSetupBySlug } from './tenant-setup.ts'
 import { TENANT_FILTER, TenantSettingsPatch, TenantSettingsShape, TenantShape } from './tenants.fields.ts'
 import { TenantRef } from './tenants.graphql.ts'
 import { deleteTenant, getTenant, getTenantBySlug, type Tenant } from './tenants.ts'
+import { testDelivery } from './test-delivery.ts'
 
 const TENANT = defineResource<Tenant>({
   member: 'tenant',
@@ -70,6 +72,22 @@ export const tenantOperations: readonly RestRoute[] = [
       toBody: (_ctx, { tenant }) => toSettingsBody(tenant),
     },
     run: async (ctx, _ids, input) => ({ tenant: await updateSettings(ctx, input) }),
+  }),
+  ...defineMutation({
+    name: 'testDelivery',
+    summary:
+      'Sends a message to the verified address of the caller, by the server of the tenant or of the deployment, and returns what the server answered.',
+    scope: 'tenant:write',
+    input: DeliveryTest,
+    errors: [Conflict, RateLimited],
+    output: DeliveryTestShape.shape,
+    rest: {
+      method: 'POST',
+      path: '/settings/test-delivery',
+      response: DeliveryTestShape,
+      toBody: (_ctx, result) => result,
+    },
+    run: (ctx, _ids, input) => testDelivery(ctx, input),
   }),
   ...defineList({
     name: 'listTenants',

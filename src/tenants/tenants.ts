@@ -14,14 +14,22 @@ import { createSigningKey } from '../keys/key-rotation.ts'
 import { invalidateKeys } from '../keys/keys.ts'
 import { addStandards } from '../schema/fields.ts'
 import { isSlug } from '../schema/slug.ts'
+import { toServerColumns } from './message-servers.fields.ts'
 import { TENANT_SETTINGS, type TenantSettings } from './tenants.fields.ts'
 import { allowLongStatements, DELETION_TIMEOUT_MS, deleteUnreferencedRows } from './tenants.sql.ts'
 
 /** A tenant without its internal columns. Its id is its slug. */
-export type Tenant = Omit<TenantModel, 'tokenKey' | 'eventsTrimmedTo'>
+export type Tenant = Omit<TenantModel, keyof typeof HIDDEN_COLUMNS>
 
 /** Columns that no caller receives. */
-export const HIDDEN_COLUMNS = { tokenKey: true, eventsTrimmedTo: true } as const
+export const HIDDEN_COLUMNS = {
+  tokenKey: true,
+  eventsTrimmedTo: true,
+  mailServerPassword: true,
+  smsGatewayToken: true,
+  mailFailingSince: true,
+  smsFailingSince: true,
+} as const
 
 const TOKEN_KEY_BYTES = 32
 
@@ -52,7 +60,14 @@ export async function insertTenantWithKey(tx: Tx, ctx: Ctx, settings: TenantSett
   const tokenKey = sealTokenKey(slug, randomBytes(TOKEN_KEY_BYTES))
   // Waits for a concurrent insertion of the same slug.
   const { count } = await tx.prisma.tenant.createMany({
-    data: [{ tenantId: slug, tokenKey, ...addStandards(TENANT_SETTINGS, settings) }],
+    data: [
+      {
+        tenantId: slug,
+        tokenKey,
+        ...addStandards(TENANT_SETTINGS, settings),
+        ...toServerColumns(slug, settings, settings, settings),
+      },
+    ],
     skipDuplicates: true,
   })
   if (count === 0) return false

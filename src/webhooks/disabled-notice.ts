@@ -1,6 +1,5 @@
 import { loadMessageFrame, WARNING } from '../access/message-tenant.ts'
 import type { Ctx } from '../context/context.ts'
-import { env } from '../core/env.ts'
 import { issuerOf } from '../core/issuer.ts'
 import { getRoleScopes, listRoles, type Scope } from '../core/scopes.ts'
 import { deliverInBackground } from '../delivery/background.ts'
@@ -32,7 +31,6 @@ export function announceDisabled(
   ctx: Ctx,
   webhook: { id: string; url: string; organizationId: string | null },
 ): void {
-  if (env.isProduction && !env.smtpUrl) return
   deliverInBackground(async () => {
     const { id, url, organizationId } = webhook
     const menders = await selectMenders(ctx.db, { organizationId, roles: await listMendingRoles(ctx) })

@@ -54,6 +54,8 @@ describe('createEvent', () => {
 const DETAILS: { [Type in EventType as null extends EventDetail<Type> ? never : Type]: EventDetail<Type> } = {
   'token.claims_omitted': { target: 'access_token', claims: 'plan tier' },
   'webhook.failed_redelivered': { messages: 2 },
+  'tenant.delivery_failing': { channel: 'email' },
+  'tenant.delivery_recovered': { channel: 'sms' },
   'webhook.failing': { status: 503, fault: null },
   'webhook.secret_rotated': { previous_expires_at: null },
   'user.terms_accepted': { version: '2026-11' },

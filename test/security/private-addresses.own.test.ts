@@ -37,11 +37,14 @@ vi.hoisted(() => {
   process.env.FETCH_PRIVATE = '0'
 })
 
+import { loadMessageTenant } from '../../src/access/message-tenant.ts'
 import { invalidateTenant } from '../../src/access/tenant-cache.ts'
 import { updateClient } from '../../src/clients/client-changes.ts'
 import { createPlatformCtx } from '../../src/context/context.ts'
 import { issuerOf } from '../../src/core/issuer.ts'
 import { announceInsertion } from '../../src/database/insertions.ts'
+import { verifyOwnMailServer } from '../../src/delivery/own-mail-server.ts'
+import type { OwnServers } from '../../src/delivery/own-servers.ts'
 import { sendLogoutToken } from '../../src/oidc/logout/backchannel-logout.ts'
 import { startLogoutDeliveries } from '../../src/oidc/logout/logout-deliveries.ts'
 import { proveByUrl } from '../../src/old-passwords/proof-url.ts'
@@ -80,6 +83,28 @@ describe('a question to the proofUrl', () => {
     expect(await events({ type: 'credential.proof_failed' })).toMatchObject([
       { detail: { reason: 'refused' } },
     ])
+  })
+})
+
+describe('the mail server of a tenant', () => {
+  test('is not on this machine, whatever its address is called', async ({ tenant, internal }) => {
+    const ctx = createPlatformCtx(tenant)
+    for (const host of ['127.0.0.1', 'localhost', '[::1]', '10.0.0.1', '169.254.169.254']) {
+      const sender = { mailSenderAddress: 'id@shop.example' }
+      await expect(
+        updateSettings(ctx, { ...sender, mailServer: `smtp://${host}:${internal.port}` }),
+      ).rejects.toMatchObject({
+        fields: [{ field: 'mailServer', description: 'must be on a public address' }],
+      })
+    }
+    const before = internal.connections
+    const servers = (await loadMessageTenant(tenant)).servers as OwnServers
+    // The address of a name may have changed since.
+    for (const host of ['127.0.0.1', 'localhost.localdomain', 'localhost'])
+      await expect(
+        verifyOwnMailServer({ ...servers, mailServer: `smtp://${host}:${internal.port}` }),
+      ).rejects.toThrow(/not on a public address|has no address/)
+    expect(internal.connections).toBe(before)
   })
 })
 

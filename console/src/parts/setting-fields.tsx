@@ -23,7 +23,10 @@ export function TextSetting({
   hint,
   type = 'text',
   placeholder,
-}: Described<NamesOf<string>> & { type?: 'text' | 'url' | 'email'; placeholder?: string }) {
+}: Described<NamesOf<string>> & {
+  type?: 'text' | 'url' | 'email' | 'password'
+  placeholder?: string
+}) {
   const { label, value, change, problem } = useValue<string | null>(name)
   return (
     <Field label={label} name={name} hint={hint} problem={problem}>
@@ -32,7 +35,7 @@ export function TextSetting({
           {...props}
           type={type}
           placeholder={placeholder}
-          autoComplete="off"
+          autoComplete={type === 'password' ? 'new-password' : 'off'}
           spellCheck={false}
           value={value ?? ''}
           onChange={({ target }) => change(target.value || null)}

@@ -29,7 +29,11 @@ import { t } from '../words/words.ts'
 
 type Input = settingsFormMutation$variables['input']
 export type SettingName = Exclude<keyof Input, 'expectedUpdatedAt'>
-export type Settings = NonNullable<settingsFormQuery$data['tenant']>['settings']
+type SecretName = 'mailServerPassword' | 'smsGatewayToken'
+/** The settings, and secrets that are typed: no answer has them. */
+export type Settings = NonNullable<settingsFormQuery$data['tenant']>['settings'] & {
+  [Name in SecretName]?: string | null
+}
 
 /** How people call each setting. */
 const SETTING_LABELS: Record<SettingName, string> = {
@@ -82,6 +86,11 @@ const SETTING_LABELS: Record<SettingName, string> = {
   mailSenderName: t('Name of the sender'),
   mailSenderAddress: t('Address of the sender'),
   mailReplyTo: t('Address for replies'),
+  mailServer: t('Mail server'),
+  mailServerUser: t('User of the mail server'),
+  mailServerPassword: t('Password of the mail server'),
+  smsGatewayUrl: t('URL of the gateway'),
+  smsGatewayToken: t('Token of the gateway'),
   textOverrides: t('Texts'),
 }
 const SETTING_NAMES = Object.keys(SETTING_LABELS) as SettingName[]
@@ -204,6 +213,9 @@ graphql`
       mailSenderName
       mailSenderAddress
       mailReplyTo
+      mailServer
+      mailServerUser
+      smsGatewayUrl
       textOverrides {
         locale
         key
@@ -266,7 +278,7 @@ function EditedSettings({
 }) {
   const mayWrite = useMay('tenant:write')
   const form = useRef<HTMLFormElement>(null)
-  const saved = tenant.settings
+  const saved: Settings = tenant.settings
   const [edits, setEdits] = useState<Partial<Settings>>({})
   const [news, setNews] = useState<News | null>(null)
   const environment = useRelayEnvironment()
@@ -287,12 +299,12 @@ function EditedSettings({
   const [shown] = useState(() => new Map<string, SettingName>())
 
   /** The settings that the form knows to be saved: what differs from them is another administrator's. */
-  const known = useRef(saved)
+  const known = useRef<Settings>(saved)
   const refresh = (person: string): void => {
     fetchQuery<settingsFormQuery>(environment, QUERY, {}).subscribe({
       next: (answer) => {
         if (!answer.tenant) return
-        const { settings } = answer.tenant
+        const settings: Settings = answer.tenant.settings
         const names = SETTING_NAMES.filter((name) => !isSame(known.current[name], settings[name]))
         known.current = settings
         if (names.length > 0) setNews({ person, names })

@@ -12,6 +12,18 @@ export const SETUP_STEPS: Record<
     advice: t('Mails are in the development inbox. Whoever runs the server sets SMTP_URL.'),
     to: null,
   },
+  OWN_MAIL_SERVER: {
+    label: t('Mail server of the tenant'),
+    advice: t('It does not accept mail: nobody gets codes by e-mail. Test it, and mend it or remove it.'),
+    to: '/brand',
+  },
+  OWN_SMS_GATEWAY: {
+    label: t('Gateway for text messages'),
+    advice: t(
+      'It does not accept messages: nobody gets codes on a phone. Test it, and mend it or remove it.',
+    ),
+    to: '/brand',
+  },
   ADMINISTRATOR: {
     label: t('Administrator'),
     advice: t('Nobody has the role admin, or nobody has accepted the invitation yet.'),

@@ -471,8 +471,6 @@ export const DE: Words = {
   'PNG, JPEG or WebP of 32 KB at most, or the https URL of an image.':
     'PNG, JPEG oder WebP von höchstens 32 KB, oder die https-URL eines Bildes.',
   'Sender of mails': 'Absender von E-Mails',
-  'At a domain that the deployment permits (MAIL_DOMAINS).':
-    'Unter einer Domain, die der Betrieb erlaubt (MAIL_DOMAINS).',
   Key: 'Schlüssel',
   'Type words of the text to find its key.':
     'Geben Sie Wörter des Textes ein, um seinen Schlüssel zu finden.',
@@ -1869,4 +1867,31 @@ export const DE: Words = {
   'These values of {claim} give roles:': 'Diese Werte von {claim} geben Rollen:',
   'Values of the claim of roles were ignored: {ignored}':
     'Werte des Claims der Rollen wurden übergangen: {ignored}',
+  'User of the mail server': 'Benutzer des Mailservers',
+  'Password of the mail server': 'Passwort des Mailservers',
+  'URL of the gateway': 'URL des Gateways',
+  'Token of the gateway': 'Token des Gateways',
+  'With a mail server of your own, any; otherwise at a domain that the deployment permits (MAIL_DOMAINS).':
+    'Mit einem eigenen Mailserver eine beliebige, sonst in einer Domain, die die Installation erlaubt (MAIL_DOMAINS).',
+  'Mail server of the tenant': 'Mailserver des Mandanten',
+  'It does not accept mail: nobody gets codes by e-mail. Test it, and mend it or remove it.':
+    'Er nimmt keine Mails an: Niemand erhält Codes per E-Mail. Prüfen Sie ihn, und beheben Sie den Fehler oder entfernen Sie ihn.',
+  'Gateway for text messages': 'Gateway für SMS',
+  'It does not accept messages: nobody gets codes on a phone. Test it, and mend it or remove it.':
+    'Es nimmt keine Nachrichten an: Niemand erhält Codes auf dem Telefon. Prüfen Sie es, und beheben Sie den Fehler oder entfernen Sie es.',
+  'Sent to {to}. {outcome}': 'An {to} gesendet. {outcome}',
+  'Not sent to {to}. {outcome}': 'Nicht an {to} gesendet. {outcome}',
+  'Not shown again. Another server or user needs it again.':
+    'Wird nicht wieder angezeigt. Ein anderer Server oder Benutzer braucht es erneut.',
+  'Servers for messages': 'Server für Nachrichten',
+  'Without a server of your own, that of the deployment sends. While yours fails, no other sends in its place.':
+    'Ohne eigenen Server sendet der der Installation. Solange Ihrer ausfällt, sendet kein anderer an seiner Stelle.',
+  'smtps:// for TLS, smtp:// for STARTTLS, then the host, and the port if it is another.':
+    'smtps:// für TLS, smtp:// für STARTTLS, dann der Host und, wenn er abweicht, der Port.',
+  'Send me a mail': 'Mir eine Mail senden',
+  'It gets a POST request with “to” and “body” in JSON.':
+    'Es erhält eine POST-Anfrage mit „to“ und „body“ in JSON.',
+  'Send me a text message': 'Mir eine SMS senden',
+  'A server for messages fails': 'Ein Server für Nachrichten fällt aus',
+  'A server for messages works again': 'Ein Server für Nachrichten arbeitet wieder',
 }

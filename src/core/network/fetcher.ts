@@ -73,8 +73,8 @@ const resolveBySystem = (host: string): Promise<ResolvedAddress[]> => lookupByDn
  * The DNS lookup of a connection. The connection uses exactly the addresses that were checked, so DNS
  * rebinding between check and use is not possible. A name with any forbidden address is rejected as a whole.
  */
-const createGuardedLookup =
-  ({ isAllowedAddress: mayReach, resolve = resolveBySystem }: FetchRules): LookupFunction =>
+export const createGuardedLookup =
+  ({ isAllowedAddress: mayReach, resolve = resolveBySystem }: FetchRules = DEFAULT_RULES): LookupFunction =>
   (host, options, callback) => {
     resolve(host).then(
       (addresses) => {

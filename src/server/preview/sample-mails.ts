@@ -13,6 +13,7 @@ import { buildNewDeviceNotice } from '../../delivery/messages/new-device.ts'
 import { buildPasscodeMail } from '../../delivery/messages/passcode.ts'
 import { buildRecoveryCodeNotice } from '../../delivery/messages/recovery-code-used.ts'
 import { buildRecoveryNotice } from '../../delivery/messages/recovery-link.ts'
+import { buildTestMessage } from '../../delivery/messages/test-message.ts'
 import { buildWebhookNotice } from '../../delivery/messages/webhook-disabled.ts'
 import { buildGuessNotice } from '../../delivery/messages/wrong-codes.ts'
 
@@ -51,6 +52,7 @@ export function buildSampleMails(frame: MessageFrame, sample: MailSample): Recor
     'new-device': buildNewDeviceNotice(frame, { source, uri }),
     'recovery-link': buildRecoveryNotice(frame, { uri, usableAt: time }).mail,
     'webhook-disabled': buildWebhookNotice(frame, { host: signIn.host, uri }),
+    'test-message': buildTestMessage(frame).mail,
     enrollment: buildEnrollmentMail({ ...frame, uri, lifetimeHours: 24 }),
     invitation: buildInvitationMail({ ...frame, uri, inviterName: userName, clientName, expiresAt: time }),
   }

@@ -37,6 +37,15 @@ export const TENANT_OPERATIONS: Record<string, Call[]> = {
       }),
     },
   ],
+  testDelivery: [{ channel: 'email' }].map((input) => ({
+    title: input.channel,
+    rest: (): Rest => ['POST', '/settings/test-delivery', input],
+    gql: (): Gql => ({
+      mutation: 'testDelivery',
+      input: { channel: toMember(input.channel) },
+      read: (result) => result,
+    }),
+  })),
   updateTenantSettings: [
     { logoUrl: 'javascript:x', supportUrl: 'x' },
     {

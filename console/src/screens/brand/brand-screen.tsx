@@ -3,6 +3,7 @@ import { Field } from '../../parts/form.tsx'
 import { ChoiceSetting, NumberSetting, TextSetting } from '../../parts/setting-fields.tsx'
 import { SettingsForm, useSetting } from '../../parts/settings-form.tsx'
 import { BrandPreview } from './brand-preview.tsx'
+import { MessageServers } from './message-servers.tsx'
 import { TextOverrides } from './text-overrides.tsx'
 import './brand.css'
 import { t } from '../../words/words.ts'
@@ -145,10 +146,13 @@ export const BrandScreen = () => (
       <TextSetting
         name="mailSenderAddress"
         type="email"
-        hint={t('At a domain that the deployment permits (MAIL_DOMAINS).')}
+        hint={t(
+          'With a mail server of your own, any; otherwise at a domain that the deployment permits (MAIL_DOMAINS).',
+        )}
       />
       <TextSetting name="mailReplyTo" type="email" />
     </section>
+    <MessageServers />
     <TextOverrides />
   </SettingsForm>
 )

@@ -84,6 +84,8 @@ const PLAIN: Record<string, string> = {
   'webhook.tested': t('A test was sent to a webhook'),
   'webhook.redelivered': t('A message of a webhook was sent again'),
   'webhook.failed_redelivered': t('Failed messages of a webhook were sent again'),
+  'tenant.delivery_failing': t('A server for messages fails'),
+  'tenant.delivery_recovered': t('A server for messages works again'),
   'webhook.failing': t('The receiver of a webhook fails'),
   'webhook.recovered': t('The receiver of a webhook answers again'),
   'webhook.disabled': t('A webhook was disabled after three days of failures'),

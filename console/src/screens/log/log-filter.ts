@@ -92,7 +92,14 @@ const KINDS: Record<string, { label: string; types: readonly EventType[] }> = {
   },
   settings: {
     label: t('Settings and keys'),
-    types: ['TENANT_UPDATED', 'TENANT_CREATED', 'TENANT_DELETED', 'KEY_ROTATED'],
+    types: [
+      'TENANT_UPDATED',
+      'TENANT_DELIVERY_FAILING',
+      'TENANT_DELIVERY_RECOVERED',
+      'TENANT_CREATED',
+      'TENANT_DELETED',
+      'KEY_ROTATED',
+    ],
   },
 }
 

@@ -96,7 +96,15 @@ export function NextSteps({
     <>
       {mayFollow && (
         <LiveChanges
-          types={['TENANT_UPDATED', 'CLIENT_CREATED', 'CLIENT_UPDATED', 'ROLE_CHANGED', 'AUTHORIZE_REFUSED']}
+          types={[
+            'TENANT_UPDATED',
+            'TENANT_DELIVERY_FAILING',
+            'TENANT_DELIVERY_RECOVERED',
+            'CLIENT_CREATED',
+            'CLIENT_UPDATED',
+            'ROLE_CHANGED',
+            'AUTHORIZE_REFUSED',
+          ]}
           after={after}
           onChange={() =>
             fetchQuery<nextStepsQuery>(
