@@ -5,12 +5,14 @@ import { requireNoEscalation } from '../access/require-scope.ts'
 import { invalidateTenant } from '../access/tenant-cache.ts'
 import type { Ctx } from '../context/context.ts'
 import { InvalidInput, NotFound } from '../core/errors.ts'
+import { isJsonObject } from '../core/json/json-object.ts'
 import { getRoleScopes, listManagementScopes } from '../core/scopes.ts'
 import type { Db, Tx } from '../database/handle.ts'
 import { listInOrder } from '../database/page-query.ts'
 import { createEvent } from '../events/create-event.ts'
 import { recordEvents } from '../events/log.ts'
 import { type IdentityProvider as IdpRow, Prisma } from '../generated/prisma/client.ts'
+import { lockTenantRow } from '../keys/keys.sql.ts'
 import { getOrganization } from '../organizations/organizations.ts'
 import { takeProviderRoles } from '../permissions/provider-roles.ts'
 import { assertExpectedUpdatedAt, moveForward } from '../schema/expected-updated-at.ts'
@@ -84,6 +86,7 @@ export async function createIdentityProvider(ctx: Ctx, input: unknown): Promise<
   const sealed = sealIdpSecrets(ctx.tenant, id, addStandards(IDP_FIELDS, fields) as IdpFields)
   const clientSecretExpiresAt = findSecretExpiry(type, fields.clientSecret)
   const row = await ctx.db.transaction(async (tx) => {
+    if (fields.claimRoles?.length) await lockTenantRow(tx)
     await requireOrganization(tx, ctx, fields.organizationId)
     const made = await tx.prisma.identityProvider.create({
       data: {
@@ -191,6 +194,7 @@ function requireSecretOfServer(before: IdpFields, patch: Partial<IdpFields>): vo
 export async function updateIdentityProvider(ctx: Ctx, idpId: string, input: unknown): Promise<Idp> {
   if (!isIdpId(idpId)) throw new NotFound('identity provider')
   const row = await ctx.db.transaction(async (tx) => {
+    if (isJsonObject(input) && input.claimRoles) await lockTenantRow(tx)
     const current = await lockIdp(tx, idpId)
     if (!current) throw new NotFound('identity provider')
     assertExpectedUpdatedAt(input, current.updatedAt)

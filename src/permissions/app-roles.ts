@@ -247,11 +247,13 @@ async function describeHolders(
 export async function deleteAppRole(ctx: Ctx, id: string): Promise<{ deletedAppRoleId: string }> {
   if (readIdPrefix(id) !== 'role') throw new NotFound('role')
   await ctx.db.transaction(async (tx) => {
+    // Providers before their roles, as in a sign-in. The tenant's row holds back mappings that would name the role meanwhile.
+    await lockTenantRow(tx)
+    await tx.run(DELETE_FROM_MAPPINGS, { id })
     const role = await tx.one(LOCK_ROLE, { id })
     if (!role) throw new NotFound('role')
     const event = await describeHolders(tx, role)
     await tx.prisma.appRole.deleteMany({ where: { tenantId: ctx.tenant, id } })
-    await tx.run(DELETE_FROM_MAPPINGS, { id })
     await recordEvents(tx, ctx, [event])
   })
   return { deletedAppRoleId: id }

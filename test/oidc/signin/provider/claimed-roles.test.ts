@@ -261,6 +261,30 @@ describe('roles by a claim of the provider of an organization', () => {
     expect(await getMembershipAppRoles(ctx, membershipId)).toEqual([])
   })
 
+  test('are deleted while their mapping is edited and signs in, and leave no mapping behind', async ({
+    ctx,
+    customer,
+    desk: { roles },
+    signInAt,
+    comeBack,
+  }) => {
+    const { provider } = customer
+    for (let round = 0; round < 8; round += 1) {
+      const { id } = await createAppRole(ctx, { name: `raced-${++count}`, assignableTo: ['member'] })
+      const claimRoles = [roles.clerk, id].map((appRoleId) => ({ value: 'clerks', appRoleId }))
+      await updateIdentityProvider(ctx, provider.id, { claimRoles })
+      const { by, callback } = await signInAt(customer, { groups: ['clerks'] })
+      const [deleted, edited, signedIn] = await Promise.allSettled([
+        deleteAppRole(ctx, id),
+        updateIdentityProvider(ctx, provider.id, { claimRoles: [...claimRoles, ...claimRoles] }),
+        comeBack(callback, by),
+      ])
+      expect([deleted.status, signedIn.status]).toEqual(['fulfilled', 'fulfilled'])
+      if (edited.status === 'rejected') expect(edited.reason).toMatchObject({ code: 'NOT_FOUND' })
+      expect((await getIdentityProvider(ctx, provider.id)).claimRoles).not.toContainEqual(claimRoles[1])
+    }
+  })
+
   test('cost two statements with a mapping, and none without', async ({
     ctx,
     customer,
