@@ -4,6 +4,7 @@ import type { Db, Tx } from '../database/handle.ts'
 import { createEvent } from '../events/create-event.ts'
 import { recordEvents } from '../events/log.ts'
 import { type AppRoleHolder, MAX_HELD } from './app-roles.fields.ts'
+import { lockMemberships } from './permissions.sql.ts'
 
 /** A name in the line of an import, where it is, and the organization in which the role is given. */
 export type NamedField = { name: string; field: string; organizationId: string | null }
@@ -96,11 +97,13 @@ export async function importMemberAppRoles(tx: Tx, ctx: Ctx, members: MemberRole
     })),
   )
   if (data.length === 0) return false
+  const membershipIds = members.map(({ membershipId }) => membershipId)
+  await lockMemberships(tx, membershipIds)
   const added = await prisma.membershipAppRole.createManyAndReturn({ data, skipDuplicates: true })
   if (added.length === 0) return false
   const counts = await prisma.membershipAppRole.groupBy({
     by: ['membershipId'],
-    where: { tenantId, membershipId: { in: members.map(({ membershipId }) => membershipId) } },
+    where: { tenantId, membershipId: { in: membershipIds } },
     _count: true,
   })
   const full = counts.find(({ _count: count }) => count > MAX_HELD)

@@ -21,6 +21,12 @@ const LOCK_USERS = statement({ takes: { userIds: 'text[]' } })`
 export const lockUsers = (tx: Db, userIds: readonly string[]): Promise<void> =>
   tx.run(LOCK_USERS, { userIds })
 
+const LOCK_MEMBERSHIPS = statement({ takes: { ids: 'text[]' } })`
+  SELECT FROM "Membership" WHERE "tenantId" = :tenant AND "id" = ANY (:ids) ORDER BY "id" FOR NO KEY UPDATE`
+
+/** Locks memberships, in the order of their ids, as `lockUsers` does users. */
+export const lockMemberships = (tx: Db, ids: string[]): Promise<void> => tx.run(LOCK_MEMBERSHIPS, { ids })
+
 /** Takes a role out of the mappings of identity providers. */
 export const DELETE_FROM_MAPPINGS = statement({ takes: { id: 'text' } })`
   UPDATE "IdentityProvider" SET "updatedAt" = greatest(now(), "updatedAt" + interval '1 millisecond'), "claimRoles" = (

@@ -6,6 +6,7 @@ import { ctxFor, newTenant } from '../support/actors.ts'
 import { createCredential } from '../support/authenticator.ts'
 import { dbFor } from '../support/database.ts'
 import type { Json } from '../support/json.ts'
+import { whileLocked } from '../support/locks.ts'
 import { makeUser } from '../support/protocol.ts'
 import { test as base } from '../support/tenant-per-test.ts'
 import { collect, exportAll, importLines, toChunks, toStatuses } from '../support/user-lines.ts'
@@ -209,5 +210,35 @@ describe('a line of an import', () => {
     expect(await dbFor(tenant).organization.count({ where })).toBe(2)
     expect(await dbFor(tenant).group.count({ where })).toBe(2)
     expect(await dbFor(tenant).membership.count({ where })).toBe(8)
+  })
+
+  test('leaves a member at most a hundred roles, when others are given at the same time', async ({
+    ctx,
+    tenant,
+    roles: _,
+  }) => {
+    const member = { ...acme, isAdministrator: false, groups: [] }
+    await importLines(ctx, [{ email: 'ada@example.com', organizations: [{ ...member, appRoles: [] }] }])
+    await dbFor(tenant).appRole.createMany({
+      data: Array.from({ length: 100 }, (_, n) => ({
+        ...{ tenantId: tenant, id: `role_of_${n}`, name: `role-${n}`, assignableTo: ['member'] },
+      })),
+    })
+    const imported = await whileLocked(
+      async (sql) => {
+        await sql('SELECT 1 FROM "Membership" WHERE "tenantId" = $1 FOR NO KEY UPDATE', [tenant])
+        await sql(
+          `INSERT INTO "MembershipAppRole" ("tenantId", "membershipId", "roleId") SELECT m."tenantId", m."id", r."id"
+          FROM "Membership" m JOIN "AppRole" r USING ("tenantId") WHERE m."tenantId" = $1 AND r."id" LIKE 'role_of_%'`,
+          [tenant],
+        )
+      },
+      () => importLines(ctx, [{ email: 'ada@example.com', organizations: [member] }]),
+    )
+    expect(imported[0]).toMatchObject({
+      status: 'error',
+      fields: [{ field: 'organizations.0.appRoles.0' }],
+    })
+    expect(await dbFor(tenant).membershipAppRole.count({ where: { tenantId: tenant } })).toBe(100)
   })
 })
