@@ -34,14 +34,18 @@ export const findOrganizationToJoin = async (
   values: { domain: string; userId: string },
 ): Promise<string | null> => (await db.one(FIND_ORGANIZATION_TO_JOIN, values))?.organizationId ?? null
 
+// Each tenant gets a turn before another gets its second: slow answers about domains of one delay no other.
 // Another process skips the rows, and finds them again if this one does not finish.
 const CLAIM_DUE_DOMAINS = statement({
   takes: { now: 'timestamptz', until: 'timestamptz', limit: 'int' },
   returns: storedColumns('OrganizationDomain', ['tenantId', 'id', 'recordName', 'recordValue']),
 })`
   UPDATE "OrganizationDomain" d SET "nextCheckAt" = :until FROM (
-    SELECT "tenantId", "id" FROM "OrganizationDomain" WHERE :tenant = 'system' AND "nextCheckAt" <= :now
-    ORDER BY "nextCheckAt" LIMIT :limit FOR UPDATE SKIP LOCKED
+    SELECT o."tenantId", o."id" FROM "OrganizationDomain" o JOIN (
+      SELECT "tenantId", "id", row_number() OVER (PARTITION BY "tenantId" ORDER BY "nextCheckAt") AS "turn"
+      FROM "OrganizationDomain" WHERE :tenant = 'system' AND "nextCheckAt" <= :now
+    ) t USING ("tenantId", "id")
+    WHERE o."nextCheckAt" <= :now ORDER BY t."turn", o."nextCheckAt" LIMIT :limit FOR UPDATE OF o SKIP LOCKED
   ) due
   WHERE d."tenantId" = due."tenantId" AND d."id" = due."id"
   RETURNING d."tenantId", d."id", d."recordName", d."recordValue"`

@@ -1,4 +1,4 @@
-import { describe, expect } from 'vitest'
+import { describe, expect, vi } from 'vitest'
 import type { Ctx } from '../../src/context/context.ts'
 import { RateLimited } from '../../src/core/errors.ts'
 import { checkDueDomains } from '../../src/jobs/domain-checks.ts'
@@ -12,6 +12,7 @@ import {
 } from '../../src/organizations/organization-domains.ts'
 import { createOrganization, deleteOrganization } from '../../src/organizations/organizations.ts'
 import { createUser } from '../../src/users/users.ts'
+import { ctxFor, newTenant } from '../support/actors.ts'
 import { dbFor } from '../support/database.ts'
 import { publishRecord, txtRecords } from '../support/dns-server.ts'
 import { logOf } from '../support/events.ts'
@@ -124,6 +125,34 @@ describe('a domain of an organization', () => {
       'expiring',
       'expired',
     ])
+  })
+
+  test('waits for one turn of each tenant at most, however many domains of another answer slowly', async ({
+    ctx,
+    domain,
+  }) => {
+    const due = async (by: Ctx, length: number, at: number) => {
+      const { id: organizationId } = await createOrganization(by, {
+        slug: domain.split('.')[0],
+        name: 'Acme',
+      })
+      const data = Array.from({ length }, (_, n) => ({
+        ...{ tenantId: by.tenant, organizationId, id: `domain_${n}_${by.tenant}`, recordValue: 'x' },
+        ...{ domain: `d${n}.${by.tenant}.test`, verifiedAt: new Date(), nextCheckAt: new Date(at) },
+      }))
+      await dbFor(by.tenant).organizationDomain.createMany({ data })
+    }
+    const other = await ctxFor(await newTenant())
+    await due(ctx, 60, 0)
+    await due(other, 2, 1000)
+    const asked = vi.spyOn(txtRecords, 'get')
+    await checkDueDomains(new Date(2000))
+    const order = asked.mock.calls.map(([name]) => name)
+    asked.mockRestore()
+    const place = (n: number) => order.indexOf(`_vestibule-challenge.d${n}.${other.tenant}.test`)
+    expect(order.filter((name) => name.endsWith(`.${ctx.tenant}.test`))).toHaveLength(60)
+    // Those of the first batch are asked at once.
+    expect([place(0) >= 0 && place(0) < 20, place(1) >= 0 && place(1) < 20]).toEqual([true, true])
   })
 
   test('belongs to one organization of the tenant, also in a race, until that one loses it', async ({
