@@ -1,10 +1,13 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 import { H3 } from 'h3'
 import { addEnrollmentRoutes } from './account/enrollment.routes.ts'
 import { addAccountPageRoutes } from './account/pages/account-pages.routes.ts'
 import { env } from './core/env.ts'
 import { observeRequest, type Surface } from './core/metrics.ts'
+import { endRecord, endResponse } from './core/requests/end.ts'
+import { createRecord, findRecord, isRecording, noteEvent, runNoted } from './core/requests/record.ts'
 import { enterProtocol } from './core/turns.ts'
 import { addRelatedOriginRoutes } from './credentials/passkeys/related-origins.routes.ts'
 import type { Compilation } from './graphql/compiled/execute.ts'
@@ -15,6 +18,7 @@ import {
   setHeadersTimeout,
   setReadTimeout,
 } from './http/connection-timeouts.ts'
+import { reportMalformed } from './http/malformed-requests.http.ts'
 import { type ResponseWriter, serveNode, setStrictTransport } from './http/node-response/serve.http.ts'
 import { afterOpenResponses, closeWithConnection } from './http/open-responses.ts'
 import { ignoreUpgrade, isWebSocketUpgrade, rejectUpgrade } from './http/upgrades.http.ts'
@@ -47,6 +51,7 @@ export type App = {
   close: () => Promise<void>
 }
 
+const GRAPHQL_ROUTE = '/:tenant/graphql'
 const GRAPHQL_PATH = /^\/([A-Za-z0-9-]+)\/graphql$/
 /** Without the reference, which is a page. */
 const REST_PATH = /^\/[^/]*\/api(?!\/v1\/docs$)(\/|$)/
@@ -87,9 +92,13 @@ export async function createApp({
 } = {}): Promise<App> {
   let stopping = false
   const graphql = createGraphqlHandler(buildSchema(), { compilation, findConsoleDocument })
-  const web = serveNode(await createHttpApp(() => stopping), responses)
-  const rest = serveNode(createRestApp(restRoutes), responses)
-  const scim = serveNode(createScimApp(), responses)
+  const serve = (app: H3) => {
+    if (isRecording) app.config.onRequest = noteEvent
+    return serveNode(app, responses)
+  }
+  const web = serve(await createHttpApp(() => stopping))
+  const rest = serve(createRestApp(restRoutes))
+  const scim = serve(createScimApp())
 
   const matchSurface = (
     request: IncomingMessage,
@@ -103,14 +112,16 @@ export async function createApp({
   }
 
   // One node:http server: GraphQL event streams need the ServerResponse of Node.
-  const server = createServer({ connectionsCheckingInterval: HEADERS_CHECK_MS }, (request, response) => {
+  const answer = (request: IncomingMessage, response: ServerResponse) => {
+    const record = findRecord()
     const leaveConnection = closeWithConnection(request, response)
-    if (!leaveConnection) return
+    if (!leaveConnection) return void (record && endRecord(record, 503, true))
     setBodyTimeout(request, response)
     setReadTimeout(request, response)
     // Otherwise clients that send one request after the other keep the process from stopping.
     if (stopping) response.shouldKeepAlive = false
     const { surface, handle } = matchSurface(request)
+    if (record && surface === 'graphql') record.route = GRAPHQL_ROUTE
     if (surface === 'graphql') setStrictTransport(response)
     const start = performance.now()
     const leaveProtocol = surface === 'oidc' ? enterProtocol() : undefined
@@ -118,6 +129,7 @@ export async function createApp({
       leaveConnection()
       leaveProtocol?.()
       observeRequest(surface, request.method ?? '', response.statusCode, (performance.now() - start) / 1000)
+      if (record) endResponse(record, response)
     })
     const tenant = request.headers.origin && MANAGEMENT_PATH.exec(readPath(request))?.[1]
     if (!tenant) return void handle(response)
@@ -125,8 +137,21 @@ export async function createApp({
     void applyCors(request, response, tenant)
       .catch(() => false)
       .then((isAnswered) => isAnswered || handle(response))
+  }
+  const server = createServer({ connectionsCheckingInterval: HEADERS_CHECK_MS }, (request, response) => {
+    const record = createRecord(request.method)
+    if (record) runNoted(record, answer, request, response)
+    else answer(request, response)
   })
+  if (isRecording) reportMalformed(server, endRecord)
   setHeadersTimeout(server)
+  const openSocket = (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    const tenant = GRAPHQL_PATH.exec(readPath(request))?.[1]
+    if (!tenant) return rejectUpgrade(socket, '404 Not Found')
+    const record = findRecord()
+    if (record) record.route = GRAPHQL_ROUTE
+    graphql.upgrade(request, socket, head, tenant)
+  }
   server.on('upgrade', (request, socket, head) => {
     // Node removes its own listener: a reset would end the process.
     const destroy = () => void socket.destroy()
@@ -136,9 +161,11 @@ export async function createApp({
         socket.off('error', destroy)
         return ignoreUpgrade(server, request, socket as Socket, head)
       }
-      const tenant = GRAPHQL_PATH.exec(readPath(request))?.[1]
-      if (tenant) graphql.upgrade(request, socket, head, tenant)
-      else rejectUpgrade(socket, '404 Not Found')
+      const record = createRecord(request.method)
+      if (!record) return openSocket(request, socket, head)
+      // A socket that opened has its line at its end; `ws` answers a malformed handshake by itself.
+      socket.once('close', () => endRecord(record, record.status ?? 400))
+      runNoted(record, openSocket, request, socket, head)
     })
   })
 

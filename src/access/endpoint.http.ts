@@ -2,6 +2,7 @@ import type { H3, H3Event } from 'h3'
 import { type Ctx, createCtx } from '../context/context.ts'
 import { MethodNotAllowed, NotFound } from '../core/errors.ts'
 import { OAuthError } from '../core/oauth-error.ts'
+import { noteCaller } from '../core/requests/record.ts'
 import { getLanguageSources } from '../http/language.http.ts'
 import { addHeader } from '../http/node-response/answer.ts'
 import { getRequestMeta, isCanonicalPath } from '../http/request.http.ts'
@@ -89,6 +90,7 @@ export function addRoute(
         ctx: anonymous,
         setClient: (clientId, authenticated) => {
           client = { clientId, ctx: authenticated }
+          if (authenticated) noteCaller(authenticated)
         },
         logRejection,
         allowCorsFor: (requested) => {

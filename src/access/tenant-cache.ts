@@ -1,5 +1,6 @@
 import { createCache } from '../coordination/cache.ts'
 import { seal, unseal } from '../core/crypto.ts'
+import { noteTenant } from '../core/requests/record.ts'
 import { type Db, Handle } from '../database/handle.ts'
 import { isSlug } from '../schema/slug.ts'
 import { selectTenant, type TenantRow } from './tenant.sql.ts'
@@ -22,8 +23,12 @@ const tenantCache = createCache<CachedTenant>('tenant', async (tenant) => {
  * Finds a tenant by slug; null when it does not exist. At most a second old: one statement when it is not
  * cached.
  */
-export const findTenant = async (slug: string): Promise<CachedTenant | null> =>
-  isSlug(slug) ? tenantCache.get(slug, '') : null
+export async function findTenant(slug: string): Promise<CachedTenant | null> {
+  if (!isSlug(slug)) return null
+  const tenant = await tenantCache.get(slug, '')
+  if (tenant) noteTenant(slug)
+  return tenant
+}
 
 /** Drops the cached tenant after the commit. */
 export const invalidateTenant = (db: Db): void => tenantCache.invalidate(db, '')

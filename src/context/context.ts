@@ -1,3 +1,4 @@
+import { noteCaller } from '../core/requests/record.ts'
 import type { Scope } from '../core/scopes.ts'
 import type { AnswerBytes, WorkloadKind } from '../core/workload.ts'
 import { Handle } from '../database/handle.ts'
@@ -64,6 +65,7 @@ export type Ctx = {
 export const createCtx = (members: Omit<Ctx, 'db'>): Ctx => {
   const ctx: Omit<Ctx, 'db'> & { db?: Handle } = members
   ctx.db = new Handle(members)
+  noteCaller(members)
   return ctx as Ctx
 }
 
@@ -79,11 +81,12 @@ export const toListCtx = (ctx: Ctx, answer: AnswerBytes | undefined): Ctx =>
  * and the client of the authorization request. The context carries no scopes and permits no change to the
  * user's own account.
  */
-export const toUserCtx = (ctx: Ctx, { userId, sessionId = null, clientId = null }: UserIdentity): Ctx => ({
-  ...ctx,
-  actor: { kind: 'user', tenant: ctx.tenant, userId, clientId, sessionId, grantId: null },
-  scopes: new Set(),
-})
+export const toUserCtx = (ctx: Ctx, { userId, sessionId = null, clientId = null }: UserIdentity): Ctx => {
+  const actor: Actor = { kind: 'user', tenant: ctx.tenant, userId, clientId, sessionId, grantId: null }
+  const userCtx = { ...ctx, actor, scopes: new Set<Scope>() }
+  noteCaller(userCtx)
+  return userCtx
+}
 type UserIdentity = { userId: string; sessionId?: string | null; clientId?: string | null }
 
 /** The context of work without a caller: start, cleanup, command line. */

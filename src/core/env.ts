@@ -56,6 +56,11 @@ const hostList = z.string().transform((value, context) =>
   }),
 )
 
+const share = z
+  .string()
+  .regex(/^(?:0|1|0?\.\d{1,6})$/, 'must be a number from 0 to 1')
+  .transform(Number)
+
 /** Servers as node:dns takes them. */
 const dnsServerList = z.string().transform((value, context) => {
   const servers = value.split(',').map((part) => part.trim())
@@ -148,6 +153,10 @@ const variables = z.object({
   GEOIP_DB: z.string().optional(),
   DNS_SERVERS: dnsServerList.optional(),
   LOG_LEVEL: createChoice('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent').default('info'),
+  LOG_REQUESTS: share.optional(),
+  LOG_REQUESTS_FROM: createCount(599)
+    .refine((value) => value >= 100, 'must be at least 100')
+    .optional(),
   METRICS_PORT: createCount(65_535).optional(),
   METRICS_TOKEN: z.string().min(16, 'must have at least 16 characters').optional(),
 })
@@ -247,6 +256,11 @@ function applyDefaults(values: Variables) {
     /** Servers that look up the records of domains; those of the system when unset. */
     dnsServers: values.DNS_SERVERS,
     logLevel: values.LOG_LEVEL,
+    /** The share of requests with a line, and the status from which all have one. */
+    requestLog: {
+      share: values.LOG_REQUESTS ?? (values.NODE_ENV === 'development' && process.stdout.isTTY ? 1 : 0),
+      fromStatus: values.LOG_REQUESTS_FROM,
+    },
     metricsPort: values.METRICS_PORT,
     metricsToken: values.METRICS_TOKEN,
   }

@@ -33,6 +33,15 @@ const limited = new Counter({
 /** Counts what a limit rejected. `limit` is the name of the limit. */
 export const countLimited = (limit: string): void => limited.inc({ limit })
 
+const droppedLines = new Counter({
+  name: 'vestibule_request_lines_dropped_total',
+  help: 'Lines of requests that standard output did not take in time.',
+  registers: [registry],
+})
+
+/** Counts a line of a request that was not written. */
+export const countDroppedLine = (): void => droppedLines.inc()
+
 const plainQueries = new Counter({
   name: 'vestibule_graphql_plain_queries_total',
   help: 'GraphQL queries that were not compiled: with directives, or introspection.',

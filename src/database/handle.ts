@@ -5,6 +5,7 @@ import { takeTurn } from '../core/turns.ts'
 import type { Workload, WorkloadKind } from '../core/workload.ts'
 import { getMainConnections, selectConnections, TRANSACTION_TIMEOUT_MS } from './connections.ts'
 import { announceInsertion } from './insertions.ts'
+import { observed } from './observed.ts'
 import { readRows, type SqlQuery, toPlainQuery, toPreparedQuery } from './prepared-query.ts'
 import { BoundedQuery } from './rows/bounded-query.ts'
 import { KnownQuery } from './rows/known-query.ts'
@@ -152,9 +153,9 @@ export class Handle extends Db {
 
   #sendAtOnce(query: SqlQuery): Promise<never[]> {
     const { pool, sendShared } = getMainConnections()
-    if (query instanceof KnownQuery && isSharedRead(query.text)) return readRows(query, sendShared)
+    if (query instanceof KnownQuery && isSharedRead(query.text)) return observed(readRows(query, sendShared))
     // pg's pool sets the callback of a query object, and returns a promise for it too.
-    return pool.query<never>(query as pg.QueryConfig).then(getRows)
+    return observed(pool.query<never>(query as pg.QueryConfig)).then(getRows)
   }
 
   /**
@@ -170,7 +171,7 @@ export class Handle extends Db {
     }
     const { pool, gate } = selectConnections(this)
     return runWithin(gate, this, async () => {
-      const { rows } = await pool.query<never>(query as pg.QueryConfig)
+      const { rows } = await observed(pool.query<never>(query as pg.QueryConfig))
       await takeTurn(this)
       return rows
     })
@@ -239,8 +240,8 @@ export class Tx extends Db {
   protected override async send(query: SqlQuery): Promise<never[]> {
     const { client } = this.#state
     if (query instanceof KnownQuery || query instanceof BoundedQuery)
-      return readRows(query, (sent) => client.query(sent as pg.Submittable))
-    return (await client.query<never>(query)).rows
+      return observed(readRows(query, (sent) => client.query(sent as pg.Submittable)))
+    return (await observed(client.query<never>(query))).rows
   }
 }
 

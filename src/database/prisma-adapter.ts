@@ -1,5 +1,7 @@
 import { PrismaPg } from '@prisma/adapter-pg'
 import type pg from 'pg'
+import { isRecording } from '../core/requests/record.ts'
+import { observed } from './observed.ts'
 import { getStatementName } from './statement-names.ts'
 
 type Adapter = Awaited<ReturnType<PrismaPg['connect']>>
@@ -40,10 +42,22 @@ const createJoinedTransaction = (adapter: Adapter, client: pg.PoolClient): Begun
     rollback: async () => {},
   })
 
+/** Has the statements of Prisma noted, those of joined transactions included: they inherit from the adapter. */
+function observeQueries(adapter: Adapter): void {
+  const { queryRaw, executeRaw } = adapter
+  adapter.queryRaw = function (query) {
+    return observed(queryRaw.call(this, query))
+  }
+  adapter.executeRaw = function (query) {
+    return observed(executeRaw.call(this, query))
+  }
+}
+
 /** Connects Prisma to a pool, or to the connection that is offered. */
 class PrismaAdapter extends PrismaPg {
   override async connect(): Promise<Adapter> {
     const adapter = await super.connect()
+    if (isRecording) observeQueries(adapter)
     const begin = adapter.startTransaction.bind(adapter)
     adapter.startTransaction = async (isolationLevel) => {
       if (!isolationLevel) return begin()

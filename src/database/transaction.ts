@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import { observed } from './observed.ts'
 import { limitSilence } from './pool.ts'
 
 /** How long the reply to a statement may take after its timeout. */
@@ -19,13 +20,13 @@ export async function runTransaction<T>(
   const client = await pool.connect()
   let broken: Error | undefined
   try {
-    await client.query('BEGIN')
+    await observed(client.query('BEGIN'))
     if (longestMs) limitSilence(client, longestMs + REPLY_MS)
     const result = await work(client)
     broken = await commit(client)
     return result
   } catch (error) {
-    await client.query('ROLLBACK').catch((failure: Error) => {
+    await observed(client.query('ROLLBACK')).catch((failure: Error) => {
       broken = failure // the connection is lost: remove it from the pool
     })
     throw error
@@ -45,7 +46,7 @@ async function commit(client: pg.PoolClient): Promise<Error | undefined> {
   }
   client.connection.on('commandComplete', note)
   try {
-    await client.query('COMMIT')
+    await observed(client.query('COMMIT'))
   } catch (error) {
     if (confirmed !== 'COMMIT') throw error
     return error as Error

@@ -1,6 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { env } from '../core/env.ts'
+import { noteStatus } from '../core/requests/record.ts'
 
 /**
  * The time limits of a connection. A peer that sends or reads slowly, or not at all, occupies memory and a socket.
@@ -39,6 +40,7 @@ const hasRequestBody = ({ headers }: IncomingMessage): boolean =>
 
 /** Answers a body that takes too long with 408, and closes the connection. */
 function rejectSlowBody({ socket }: IncomingMessage, response: ServerResponse): void {
+  noteStatus(408)
   if (!response.headersSent)
     socket.write('HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: 0\r\n\r\n')
   socket.destroySoon()

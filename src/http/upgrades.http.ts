@@ -1,6 +1,7 @@
 import type { IncomingMessage, Server } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
+import { noteStatus } from '../core/requests/record.ts'
 
 /** How long the answer to a rejected upgrade may wait for a peer that reads nothing. */
 const WRITE_TIMEOUT_MS = 2000
@@ -10,6 +11,7 @@ const WRITE_TIMEOUT_MS = 2000
  * connection to its listener: without it, a peer that does not close its side would hold the socket for good.
  */
 export function rejectUpgrade(socket: Duplex, status: string, header = ''): void {
+  noteStatus(Number(status.slice(0, 3)))
   const limit = setTimeout(() => socket.destroy(), WRITE_TIMEOUT_MS)
   socket.on('error', () => socket.destroy())
   socket.once('close', () => clearTimeout(limit))

@@ -3,6 +3,7 @@ import { listUnknownVariables } from '../core/env.ts'
 import { releaseYoungGeneration } from '../core/heap.ts'
 import { log } from '../core/log.ts'
 import { openLocations } from '../core/network/ip-location.ts'
+import { flushRequestLines } from '../core/requests/lines.ts'
 import { isTransientError } from '../core/transient-errors.ts'
 import { verifyMailServer } from '../delivery/mail.ts'
 import { startAccountDeletions } from '../jobs/account-deletions.ts'
@@ -91,6 +92,7 @@ async function startServer(schema: Promise<SentSchema>, createApp: CreateApp): P
     stopMetrics()
     await Promise.all([app.close(), ...stopDeliveries.map((stop) => stop()), stopBulkJobs()])
     await closeRuntime()
+    await flushRequestLines()
     process.exit(0)
   }
   process.on('SIGTERM', () => void stop('SIGTERM'))

@@ -64,6 +64,7 @@ async function startLoggingServer(): Promise<LoggingServer> {
   const server = await startServer({
     NODE_ENV: 'development',
     LOG_LEVEL: 'trace',
+    LOG_REQUESTS: '1',
     BASE_URL: baseUrl,
     DATA_DIR: directory,
     DATABASE_URL: process.env.DATABASE_URL,

@@ -132,6 +132,7 @@ export type OperationArgs = {
   schema: GraphQLSchema
   document: DocumentNode
   variableValues?: Record<string, unknown> | null
+  operationName?: string | null
 }
 
 /** The cost of an operation (null when it is invalid), and the errors that prevent its execution. */

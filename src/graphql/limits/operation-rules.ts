@@ -15,6 +15,7 @@ import { toListCtx } from '../../context/context.ts'
 import { AnswerTooLarge } from '../../core/errors.ts'
 import { estimateJson } from '../../core/json/json-size.ts'
 import { ANSWER_BYTES } from '../../core/network/read-limit.ts'
+import { findRecord, noteOperation } from '../../core/requests/record.ts'
 import type { AnswerBytes } from '../../core/workload.ts'
 import { type Compilation, executeQuery } from '../compiled/execute.ts'
 import type { GraphQLContext } from '../context.ts'
@@ -133,6 +134,8 @@ export function createOperationRules({
     if (context.rejection) return { errors: [toGraphQLError(context.rejection, context.ctx.requestId)] }
     const { cost, errors } = checkOperation(args, context.ctx, isProduction)
     context.call.cost = cost
+    const record = findRecord()
+    if (record) noteOperation(record, getOperationAST(args.document, args.operationName)?.name?.value)
     if (errors.length > 0) return addCost({ errors }, context)
     try {
       context.ctx.answer?.requireRoom()

@@ -6,6 +6,7 @@ import type { Ctx } from '../../context/context.ts'
 import { sha256Hex } from '../../core/crypto.ts'
 import { InvalidInput } from '../../core/errors.ts'
 import { isJsonObject } from '../../core/json/json-object.ts'
+import { findRecord } from '../../core/requests/record.ts'
 
 /** The text of a document of the console by its SHA-256. */
 export type FindConsoleDocument = (hash: string) => string | undefined
@@ -56,7 +57,11 @@ export async function resolveDocument(
   if (sent !== undefined && typeof sent !== 'string')
     throw new InvalidInput([{ field: 'documentId', description: 'must be a string' }])
   const text = typeof key === 'string' ? await findText(key.replace(/^sha256:/, '')) : null
-  if (text !== null) return { ...others, query: text }
+  if (text !== null) {
+    const record = findRecord()
+    if (record) record.isTrusted = true
+    return { ...others, query: text }
+  }
   throw sent === undefined
     ? createDocumentError('PersistedQueryNotSupported', 'PERSISTED_QUERY_NOT_SUPPORTED', 400)
     : createDocumentError('The document is not known. Send its text.', 'DOCUMENT_NOT_FOUND', 400)

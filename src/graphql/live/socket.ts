@@ -14,6 +14,7 @@ import { findTenant } from '../../access/tenant-cache.ts'
 import { OpenAnswer } from '../../coordination/answers.ts'
 import { AppError, type RateLimited } from '../../core/errors.ts'
 import { log } from '../../core/log.ts'
+import { noteStatus } from '../../core/requests/record.ts'
 import { takeTurn } from '../../core/turns.ts'
 import { createRequestId } from '../../http/request.http.ts'
 import { JSON_LIMIT_BYTES } from '../../http/request-body.http.ts'
@@ -205,6 +206,7 @@ export function createSocketServer(operations: Operations) {
             return rejectUpgrade(socket, '403 Forbidden')
           }
           server.handleUpgrade(request, socket, head, (client) => {
+            noteStatus(101)
             socket.off('close', release)
             server.emit('connection', client)
             openTransport(protocol, client, upgrade, release)

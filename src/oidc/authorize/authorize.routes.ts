@@ -3,6 +3,7 @@ import { findClient } from '../../access/client-cache.ts'
 import { answerPreflight, type TenantCall } from '../../access/endpoint.http.ts'
 import type { CachedTenant } from '../../access/tenant-cache.ts'
 import { env } from '../../core/env.ts'
+import { noteClient } from '../../core/requests/record.ts'
 import { addQueryParameters } from '../../http/redirects.ts'
 import { readQuery } from '../../http/request.http.ts'
 import { readFormParams, requireSingleParams } from '../../http/request-body.http.ts'
@@ -77,6 +78,7 @@ async function readRequest(call: TenantCall, sent: URLSearchParams): Promise<Rea
   const clientId = opened.params.get('client_id') ?? ''
   await loadDocumentClient(ctx, tenant, clientId)
   const client = await findClient(ctx.tenant, clientId)
+  if (client) noteClient(client.id)
   const checked = await checkParameters(tenant, client, opened.params, { isPushed })
   return 'error' in checked ? checked : { ...checked, signIn: opened.signIn }
 }
