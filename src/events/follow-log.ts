@@ -88,7 +88,7 @@ export function startFollowing<Follower>({
   }
 
   const followTenant = async (tenant: string): Promise<void> => {
-    const db = new Handle({ tenant })
+    const db = new Handle({ tenant, workload: 'change' })
     const followers = await selectFollowers(db)
     if (followers.length === 0) return
     const { reading, passes } = await openReading(db)

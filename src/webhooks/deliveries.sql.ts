@@ -55,28 +55,35 @@ const insertWebhookEvents = (from: string) =>
     columns: { organizationId: `${from}."organizationId"`, subjectIds: `ARRAY[${from}."id"]` },
   })
 
-const ACCEPT_MESSAGE = statement({
-  takes: { id: 'text', ...ANSWER, events: 'jsonb' },
+const ACCEPT_MESSAGES = statement({
+  takes: { answers: 'jsonb', events: 'jsonb' },
   returns: { recovered: 'int' },
   hasInserted: (rows) => rows.length > 0,
 })`
   WITH accepted AS (
-    UPDATE "WebhookDelivery" SET "finishedAt" = now(), "accepted" = true, ${SET_ANSWER}
-    WHERE "tenantId" = :tenant AND "id" = :id AND "finishedAt" IS NULL RETURNING "webhookId"
+    UPDATE "WebhookDelivery" d SET "finishedAt" = now(), "accepted" = true, "httpStatus" = a."status", "fault" = NULL, "latencyMs" = a."latencyMs", "response" = a."response"
+    FROM jsonb_to_recordset(:answers) AS a("id" text, "status" int, "latencyMs" int, "response" text)
+    WHERE d."tenantId" = :tenant AND d."id" = a."id" AND d."finishedAt" IS NULL RETURNING d."webhookId"
   ), recovered AS (
-    UPDATE "Webhook" w SET "failingSince" = NULL FROM accepted a
-    WHERE w."tenantId" = :tenant AND w."id" = a."webhookId" AND w."failingSince" IS NOT NULL RETURNING w."id", w."organizationId"
+    UPDATE "Webhook" w SET "failingSince" = NULL
+    WHERE w."tenantId" = :tenant AND w."id" IN (SELECT "webhookId" FROM accepted) AND w."failingSince" IS NOT NULL RETURNING w."id", w."organizationId"
   ), woken AS (
     UPDATE "WebhookDelivery" d SET "nextAt" = now() FROM recovered r
     WHERE d."tenantId" = :tenant AND d."webhookId" = r."id" AND d."finishedAt" IS NULL AND d."nextAt" > now() + interval '20 seconds'
   ), event_log AS (${insertWebhookEvents('recovered')})
   SELECT 1 AS "recovered" FROM recovered`
 
-/** Ends a message that the receiver has accepted. A webhook that failed recovers, with an event: its other messages are due. */
-export const acceptMessage = (
+/**
+ * Ends messages of one webhook that the receiver has accepted. A webhook that failed recovers, with an event: its other
+ * messages are due.
+ */
+export const acceptMessages = (
   db: Db,
-  values: { id: string; events: object[] } & WebhookAnswer,
-): Promise<void> => db.run(ACCEPT_MESSAGE, values)
+  values: {
+    answers: (Pick<WebhookAnswer, 'status' | 'latencyMs' | 'response'> & { id: string })[]
+    events: object[]
+  },
+): Promise<void> => db.run(ACCEPT_MESSAGES, values)
 
 const GIVE_UP_MESSAGE = statement({
   takes: { id: 'text', ...ANSWER, events: 'jsonb' },

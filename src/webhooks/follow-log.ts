@@ -1,5 +1,6 @@
 import { newId } from '../core/crypto.ts'
 import type { Scope } from '../core/scopes.ts'
+import { mapInTurns } from '../core/turns.ts'
 import type { Handle } from '../database/handle.ts'
 import { toEventBody } from '../events/event-body.ts'
 import { FOLLOWED_BATCH, type LogReading, type NextTurn, startFollowing } from '../events/follow-log.ts'
@@ -60,10 +61,11 @@ async function advance(
   follower: Follower,
   { trimmedTo, readAfter, pass }: LogReading,
 ): Promise<NextTurn> {
-  const { id, types, organizationId, position, replayUntil, resumePosition, isFailing } = follower
+  const { id, types, organizationId, position, replayUntil, resumePosition, isFailing, capacity } = follower
   const move = { id, from: position, until: replayUntil }
   const room = Math.min(follower.room, FOLLOWED_BATCH)
-  if (room <= 0) return isFailing ? 'idle' : 'soon'
+  // A read of which few events are used costs as much as one of which all are.
+  if (2 * room < Math.min(capacity, FOLLOWED_BATCH)) return isFailing ? 'idle' : 'soon'
   if (trimmedTo && comparePositions(decodePosition(position), trimmedTo) < 0) {
     const to = encodePosition(trimmedTo)
     await advanceWebhook(db, { ...move, to, isResumed: false, messages: [createGap(to)] })
@@ -79,9 +81,8 @@ async function advance(
   const to = isResumed ? resumePosition : events.at(-1)?.position
   if (!to) return hidden ? 'soon' : 'idle'
   const matches = createEventMatcher({ types: types.length > 0 ? types : null, organizationId })
-  const messages = events
-    .filter((event) => !ECHOES.includes(event.type) && matches(event))
-    .map((event) => createMessage(event, follower))
+  const sent = events.filter((event) => !ECHOES.includes(event.type) && matches(event))
+  const messages = await mapInTurns(db, sent, (event) => createMessage(event, follower))
   if (messages.length > 0 || replayUntil !== null)
     await advanceWebhook(db, { ...move, to, isResumed, messages })
   else pass(id, position, to)

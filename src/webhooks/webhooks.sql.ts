@@ -55,17 +55,21 @@ const SELECT_FOLLOWERS = statement({
     replayUntil: 'text?',
     resumePosition: 'text?',
     isFailing: 'boolean',
+    capacity: 'int',
     room: 'int',
   },
 })`
+  WITH share AS (
+    SELECT LEAST(${MAX_WAITING.webhook}, GREATEST(${MIN_WAITING}, ${MAX_WAITING.tenant} / GREATEST(1, count(*))))::int AS "capacity" FROM "Webhook" WHERE "tenantId" = :tenant
+  )
   SELECT w."id", w."organizationId", w."types", w."payload", w."position", w."replayUntil", w."resumePosition", w."failingSince" IS NOT NULL AS "isFailing",
-    LEAST(${MAX_WAITING.webhook}, GREATEST(${MIN_WAITING}, ${MAX_WAITING.tenant} / (SELECT count(*) FROM "Webhook" c WHERE c."tenantId" = :tenant)))::int - (
+    s."capacity", s."capacity" - (
       SELECT count(*)::int FROM (
         SELECT FROM "WebhookDelivery" d WHERE d."tenantId" = w."tenantId" AND d."webhookId" = w."id" AND d."finishedAt" IS NULL
         LIMIT ${MAX_WAITING.webhook}
       ) waiting
     ) AS "room"
-  FROM "Webhook" w WHERE w."tenantId" = :tenant AND w."enabled"`
+  FROM "Webhook" w, share s WHERE w."tenantId" = :tenant AND w."enabled"`
 
 /** A webhook that follows the log, and how many of its messages there is room for. */
 export type Follower = RowOf<typeof SELECT_FOLLOWERS>

@@ -29,6 +29,7 @@ const test = base
     sessionId: 'session_x',
     attempts: 1,
     expiresAt: new Date(),
+    isPartial: false,
     url,
     alg: null,
   }))

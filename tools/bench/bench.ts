@@ -4,12 +4,13 @@
 // of a tenant of 1,000 users with those of a large tenant. --only lists measures the lists only, --large 0
 // omits them. --profile also writes a CPU profile of the server. --only neighbors compares authorize at a quiet
 // tenant with the same while a tenant of --flooded users is flooded. --only office signs 500 people in behind
-// one address. --only floors measures each operation in --rounds turns with a server that does only what the operation
+// one address. --only drain sends --events events of a log to a webhook. --only floors measures each operation in --rounds turns with a server that does only what the operation
 // must, and compares the ratios with baseline.json, which --write-baseline replaces. --only tenants compares requests to
 // --tenants tenants with requests to one.
 import { cpus } from 'node:os'
 import { parseArgs } from 'node:util'
 import { deploy } from './deployment.ts'
+import { measureDrain } from './drain.ts'
 import { compareFloors } from './floors.ts'
 import { compareLists } from './lists.ts'
 import { startMailbox } from './mailbox.ts'
@@ -33,6 +34,7 @@ const { values } = parseArgs({
     large: { type: 'string', default: '1000000' },
     flooded: { type: 'string', default: '100000' },
     only: { type: 'string', default: '' },
+    events: { type: 'string', default: '100000' },
     tenants: { type: 'string', default: '1000' },
     rounds: { type: 'string', default: '3' },
     'write-baseline': { type: 'boolean', default: false },
@@ -83,6 +85,12 @@ try {
   }
   if ('office'.includes(values.only)) {
     const { report, isWithin } = await measureOffice(deployment, seeded, mailbox)
+    process.stdout.write(`${report}\n\n`)
+    if (!isWithin) process.exitCode = 1
+  }
+  const events = Number(values.events)
+  if (events > 0 && 'drain'.includes(values.only)) {
+    const { report, isWithin } = await measureDrain(deployment, seeded, events)
     process.stdout.write(`${report}\n\n`)
     if (!isWithin) process.exitCode = 1
   }

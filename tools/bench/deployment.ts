@@ -1,6 +1,9 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { createDatabase, dropDatabase } from '../../test/support/databases.ts'
@@ -18,6 +21,8 @@ export type Deployment = {
   databaseUrl: string
   /** Answers the questions of server.ts. */
   server: ChildProcess
+  /** The files of a key and a certificate of localhost, which the server trusts. */
+  tls: { key: string; certificate: string }
   /** Statements sent so far. */
   statements: () => Promise<number>
   /** CPU seconds of the server process so far. */
@@ -27,6 +32,17 @@ export type Deployment = {
   /** Bytes of write-ahead log written by the cluster so far. */
   walBytes: () => Promise<number>
   stop: () => Promise<void>
+}
+
+function createCertificate(): Deployment['tls'] {
+  const directory = mkdtempSync(join(tmpdir(), 'vestibule-bench-'))
+  const [key, certificate] = [join(directory, 'key.pem'), join(directory, 'certificate.pem')]
+  const options = ['-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '1']
+  const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost']
+  execFileSync('openssl', ['req', ...options, ...subject, '-keyout', key, '-out', certificate], {
+    stdio: 'ignore',
+  })
+  return { key, certificate }
 }
 
 /** Waits until a server is ready; throws when it ends before. */
@@ -56,6 +72,7 @@ export async function deploy(smtpUrl: string, profileDirectory?: string): Promis
   const url = new URL(ADMIN_URL)
   url.pathname = `/${name}`
 
+  const tls = createCertificate()
   const port = await freePort()
   const origin = `http://localhost:${port}`
   const operator = { id: 'bench-operator', secret: randomBytes(32).toString('base64url') }
@@ -77,6 +94,9 @@ export async function deploy(smtpUrl: string, profileDirectory?: string): Promis
         // One client makes every call.
         RATE_LIMIT: '1000000000',
         GRANTS_PER_HOUR: '1000000000',
+        // The receiver of webhooks is on loopback.
+        FETCH_PRIVATE: '1',
+        NODE_EXTRA_CA_CERTS: tls.certificate,
         BOOTSTRAP_CLIENT_ID: operator.id,
         BOOTSTRAP_CLIENT_SECRET: operator.secret,
       },
@@ -93,6 +113,7 @@ export async function deploy(smtpUrl: string, profileDirectory?: string): Promis
     db,
     databaseUrl: url.href,
     server: child,
+    tls,
     statements: async () => {
       child.send('statements')
       const [count] = await once(child, 'message')
@@ -110,6 +131,7 @@ export async function deploy(smtpUrl: string, profileDirectory?: string): Promis
       await db.end()
       await dropDatabase(admin, name)
       await admin.end()
+      rmSync(dirname(tls.key), { recursive: true })
     },
   }
 }

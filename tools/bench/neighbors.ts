@@ -21,7 +21,7 @@ const PAUSE_MS = 5
 const PROBES = 2
 
 /** Signs the user in and returns the request target of an authorize request with consent, and its cookie. */
-async function prepareAuthorize({ db }: Deployment, { tenant, web, userId }: Seed) {
+export async function prepareAuthorize({ db }: Deployment, { tenant, web, userId }: Seed) {
   const token = randomBytes(32).toString('base64url')
   await db.query(
     `INSERT INTO "Session" ("tenantId", "id", "userId", "kind", "tokenHash", "proofs", "expiresAt")
@@ -58,7 +58,7 @@ function timeAuthorize(origin: string, { path, cookie }: Target): Promise<number
   })
 }
 
-async function probe(origin: string, target: Target, seconds: number): Promise<number[]> {
+export async function probe(origin: string, target: Target, seconds: number): Promise<number[]> {
   const times: number[] = []
   const deadline = performance.now() + seconds * 1000
   await Promise.all(
@@ -93,9 +93,9 @@ async function duringFlood<Result>(flood: Flood, work: () => Promise<Result>): P
   }
 }
 
-const percentile = (values: number[], share: number): number =>
+export const percentile = (values: number[], share: number): number =>
   values.toSorted((one, other) => one - other)[Math.floor(values.length * share)] ?? Number.NaN
-const show = (milliseconds: number): string => milliseconds.toFixed(1).padStart(8)
+export const show = (milliseconds: number): string => milliseconds.toFixed(1).padStart(8)
 
 /**
  * Measures the time of authorize at a quiet tenant, alone and while another tenant is flooded with what it may

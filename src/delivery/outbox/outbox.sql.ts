@@ -1,6 +1,6 @@
 import type { Db } from '../../database/handle.ts'
 import { onInserted } from '../../database/insertions.ts'
-import { type RowOf, type Shape, statement } from '../../database/statement.ts'
+import { boundStatement, type RowOf, type Shape, statement } from '../../database/statement.ts'
 
 /**
  * The table of an outbox. It has the columns "tenantId", "id", "attempts", "nextAt" and "expiresAt", the id of the
@@ -29,7 +29,12 @@ const MESSAGE_RETURNS = {
   attempts: 'int',
   /** The last attempt is before this time. */
   expiresAt: 'timestamptz',
+  /** Whether more messages may be due than the claim has looked at. */
+  isPartial: 'boolean',
 } as const
+
+/** The due messages that a claim looks at. */
+const WINDOW = 500
 
 /** A message that a process has claimed. */
 export type ClaimedMessage = RowOf<{ returns: typeof MESSAGE_RETURNS }>
@@ -75,7 +80,7 @@ export function declareClaim<const Payload extends Shape>({
   WITH oldest AS (
     SELECT "tenantId", "id", "${recipient}", "nextAt" FROM "${name}" d
     WHERE :tenant = 'system' AND "nextAt" <= now() AND "${recipient}" <> ALL(:exceptRecipients) AND "tenantId" <> ALL(:exceptTenants) AND ${condition}
-    ORDER BY "nextAt" LIMIT 500
+    ORDER BY "nextAt" LIMIT ${WINDOW}
   ), recipient_ranked AS (
     SELECT o.*, row_number() OVER (PARTITION BY o."tenantId", o."${recipient}" ORDER BY o."nextAt") AS "recipientRank" FROM oldest o
   ), ranked AS (
@@ -86,19 +91,25 @@ export function declareClaim<const Payload extends Shape>({
     SELECT d."tenantId", d."id" FROM "${name}" d
     JOIN ranked k ON k."tenantId" = d."tenantId" AND k."id" = d."id" AND 2 * (k."rank" + k."own") <= :total - (cardinality(:tenants) - k."own")
     WHERE d."nextAt" <= now() ORDER BY d."nextAt" LIMIT :total - cardinality(:tenants) FOR UPDATE OF d SKIP LOCKED
+  ), claimed AS (
+    UPDATE "${name}" d SET "nextAt" = now() + make_interval(secs => :leaseSeconds), "attempts" = d."attempts" + 1
+    FROM picked p WHERE d."tenantId" = p."tenantId" AND d."id" = p."id" RETURNING d.*
   )
-  UPDATE "${name}" d SET "nextAt" = now() + make_interval(secs => :leaseSeconds), "attempts" = d."attempts" + 1
-  FROM picked p, ${source.table} r
-  WHERE d."tenantId" = p."tenantId" AND d."id" = p."id" AND ${source.condition}
-  RETURNING d."tenantId", d."id", d."${recipient}" AS "recipientId", d."attempts", d."expiresAt", ${payload.columns}`
+  SELECT d."tenantId", d."id", d."${recipient}" AS "recipientId", d."attempts", d."expiresAt",
+    (SELECT count(*) FROM oldest) = ${WINDOW} AS "isPartial", ${payload.columns}
+  FROM claimed d JOIN ${source.table} r ON ${source.condition}`
 
   return {
     /** Calls `wake` when this process has inserted messages; returns the function that stops it. */
     listen: (wake: () => void): (() => void) => onInserted(name, wake),
     /**
-     * Claims due messages of all tenants. Other processes claim them again after the lease, in case this one dies.
+     * Claims due messages of all tenants. Other processes claim them again after the lease, in case this one dies. Planned each
+     * time: a plan made for the empty table, which an outbox usually is, would compare every message with every other.
      */
-    claim: (db: Db, claim: OutboxClaim) => db.many(claimMessages, claim),
+    claim: (db: Db, claim: OutboxClaim) => {
+      const { returns, text, bind } = claimMessages
+      return db.list(boundStatement(returns, text, bind(db.tenant, claim)))
+    },
   }
 }
 

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { errorMessage } from '../../core/error-message.ts'
 import { log } from '../../core/log.ts'
+import { takeTurn } from '../../core/turns.ts'
 import { type Db, Handle } from '../../database/handle.ts'
 import { system } from '../../database/system.ts'
 import type { ClaimedMessage, OutboxClaim } from './outbox.sql.ts'
@@ -39,6 +40,8 @@ const LIMITS: OutboxLimits = { total: 32, perRecipient: 4 }
 const LEASE_SECONDS = 20
 /** How often messages that other processes inserted, and postponed ones, are looked for. */
 const POLL_MS = 3000
+/** How long the places of attempts that ended are gathered, while others run: one claim fills them all. */
+const GATHER_MS = 10
 /** How long running attempts may finish at shutdown. Aborted ones are repeated by another process. */
 const SHUTDOWN_GRACE_MS = 3000
 
@@ -60,6 +63,7 @@ async function attemptMessage<Message extends ClaimedMessage, Answer>(
 ): Promise<void> {
   const { tenantId, recipientId, attempts, expiresAt } = message
   const db = new Handle({ tenant: tenantId })
+  await takeTurn({ tenant: tenantId, workload: 'change' })
   const answer = await send(message, signal)
   if (answer === null) return store.finish(db, message, null)
   if (isAccepted(answer)) return store.finish(db, message, { result: 'delivered', answer })
@@ -82,6 +86,7 @@ export function startOutbox<Message extends ClaimedMessage, Answer>(
   const running = new Map<Promise<void>, Message>()
   const abort = new AbortController()
   let timer: NodeJS.Timeout
+  let gathering: NodeJS.Timeout | undefined
   let stopped = false
   let isDue = false
   let isClaiming = false
@@ -94,7 +99,8 @@ export function startOutbox<Message extends ClaimedMessage, Answer>(
       )
       .finally(() => {
         running.delete(attempt)
-        wake()
+        if (running.size === 0) wake()
+        else gathering ??= setTimeout(wake, GATHER_MS).unref()
       })
     running.set(attempt, message)
   }
@@ -104,8 +110,8 @@ export function startOutbox<Message extends ClaimedMessage, Answer>(
     [...new Set(ids)].filter((id) => isBusy(ids.filter((each) => each === id).length))
 
   const claimBatch = async (): Promise<void> => {
-    let found = true
-    while (found && !stopped && running.size < limits.total) {
+    let isPartial = true
+    while (isPartial && !stopped && running.size < limits.total) {
       const { total, perRecipient } = limits
       const recipients = [...running.values()].map(({ recipientId }) => recipientId)
       const tenants = [...running.values()].map(({ tenantId }) => tenantId)
@@ -119,7 +125,7 @@ export function startOutbox<Message extends ClaimedMessage, Answer>(
         leaseSeconds: LEASE_SECONDS,
       })
       messages.forEach(startAttempt)
-      found = messages.length > 0
+      isPartial = messages[0]?.isPartial ?? false
     }
   }
 
@@ -140,6 +146,8 @@ export function startOutbox<Message extends ClaimedMessage, Answer>(
 
   /** Claims what is due; when a claim is already running, once more after it. */
   const wake = (): void => {
+    clearTimeout(gathering)
+    gathering = undefined
     isDue = true
     if (!isClaiming && !stopped) claiming = claimAll()
   }

@@ -32,6 +32,7 @@ describe('a logout token', () => {
       sessionId: person.sid,
       attempts: 1,
       expiresAt: new Date(),
+      isPartial: false,
       alg: null,
     })
     const logout = await person.browser.fetch(
