@@ -95,6 +95,8 @@ describe.skipIf(noBrowser)('the screen of an organization for its administrator'
     await page.getByRole('alert').waitFor(SHOWN)
     await page.goto(`${ORIGIN}/${acme}/console/organizations/${id}`)
     await page.getByRole('heading', { level: 1, name: 'Managed Ltd.' }).waitFor(SHOWN)
+    for (const what of ['A webhook was created', 'A domain was added', 'Got the roles at APIs night-desk'])
+      await page.getByText(what).waitFor(SHOWN)
     await updateMembership(ctx, own.id, { isAdministrator: false })
     await page.goto(`${ORIGIN}/${acme}/console/organizations/${id}`)
     await page.getByRole('heading', { name: 'You may not see this' }).waitFor(SHOWN)

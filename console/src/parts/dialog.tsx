@@ -63,13 +63,14 @@ const collapseSpaces = (text: string): string => text.trim().replaceAll(/\s+/g, 
 
 /**
  * A button whose action is confirmed first, in a dialog that says what follows. With `name`, the person types it: for
- * actions that nothing brings back.
+ * actions that nothing brings back. It is red unless the action takes nothing away.
  */
 export function ConfirmedButton({
   label,
   title,
   consequence,
   name,
+  isDestructive = true,
   isRunning,
   problem,
   onConfirm,
@@ -78,6 +79,7 @@ export function ConfirmedButton({
   title: string
   consequence: ReactNode
   name?: string
+  isDestructive?: boolean
   isRunning: boolean
   problem: Problem | null
   /** Calls `close` when it is done. */
@@ -101,7 +103,11 @@ export function ConfirmedButton({
   }
   return (
     <>
-      <button type="button" className="button danger" onClick={() => setIsOpen(true)}>
+      <button
+        type="button"
+        className={isDestructive ? 'button danger' : 'button quiet'}
+        onClick={() => setIsOpen(true)}
+      >
         {label}
       </button>
       {isOpen && (
@@ -122,7 +128,11 @@ export function ConfirmedButton({
             )}
             {isSubmitted && <ProblemText problem={problem} />}
             <div className="actions">
-              <button type="submit" className="button danger" disabled={!isConfirmed || isRunning}>
+              <button
+                type="submit"
+                className={isDestructive ? 'button danger' : 'button'}
+                disabled={!isConfirmed || isRunning}
+              >
                 {label}
               </button>
               <button type="button" className="button quiet" onClick={close}>

@@ -109,6 +109,7 @@ function ApiKeyRow({ apiKey, onChange }: { apiKey: apiKeyTable_apiKey$key; onCha
           <div className="actions">
             <ConfirmedButton
               label={t('Rotate')}
+              isDestructive={false}
               title={t('Rotate {name}', { name })}
               consequence={
                 <OverlapField

@@ -54,6 +54,7 @@ export function ApplicationSecrets({ clientId, name }: { clientId: string; name:
         <div className="actions">
           <ConfirmedButton
             label={t('Rotate the secret')}
+            isDestructive={false}
             title={t('Rotate the secret of {name}', { name })}
             consequence={
               <OverlapField

@@ -143,6 +143,7 @@ function SigningKeys({
         <div className="actions">
           <ConfirmedButton
             label={t('Rotate')}
+            isDestructive={false}
             title={t('Rotate the signing keys?')}
             consequence={<p>{t('New keys are published now and sign in ten minutes. Tokens stay valid.')}</p>}
             isRunning={rotate.isRunning}

@@ -70,6 +70,21 @@ const PLAIN: Record<string, string> = {
   'management_role.deleted': t('A management role was deleted'),
   'organization.created': t('An organization was created'),
   'organization.updated': t('An organization was changed'),
+  'organization.setup_created': t('A link to set an organization up was created'),
+  'organization.setup_revoked': t('A link to set an organization up was revoked'),
+  'membership.created': t('Is a member now'),
+  'membership.updated': t('A membership was changed'),
+  'organization_domain.created': t('A domain was added'),
+  'organization_domain.updated': t('A domain was changed'),
+  'organization_domain.deleted': t('A domain was deleted'),
+  'organization_domain.verified': t('A domain was proven'),
+  'organization_domain.expiring': t('A domain lost its record and is lost soon'),
+  'organization_domain.expired': t('A domain is not proven any more'),
+  'app_role.updated': t('A role at APIs was changed'),
+  'app_role.deleted': t('A role at APIs was deleted'),
+  'idp.created': t('An identity provider was added'),
+  'idp.updated': t('An identity provider was changed'),
+  'idp.deleted': t('An identity provider was deleted'),
   'membership.deleted': t('Is no member any more'),
   'api.created': t('An API was created'),
   'app_role.created': t('A role at APIs was created'),
@@ -115,7 +130,11 @@ const CREDENTIALS: Record<string, string> = {
 const join = (what: string, why: string | undefined): string => (why ? `${what}: ${why}` : what)
 
 /** What happened in words, for the types that people ask about; undefined for the others. */
-export function describeEvent({ typeName, detail, reason }: eventList_event$data): string | undefined {
+export function describeEvent({
+  typeName,
+  detail,
+  reason,
+}: Pick<eventList_event$data, 'typeName' | 'detail' | 'reason'>): string | undefined {
   const read = (name: string) => (typeof detail?.[name] === 'string' ? detail[name] : '')
   const channel = CHANNELS[read('channel')]
   switch (typeName) {

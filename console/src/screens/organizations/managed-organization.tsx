@@ -11,6 +11,7 @@ import { notify } from '../../parts/notices.tsx'
 import { useScreenQuery } from '../../parts/screen-query.ts'
 import { Time } from '../../parts/time.tsx'
 import { t } from '../../words/words.ts'
+import { describeEvent } from '../log/event-words.ts'
 import { ManagedInvitations } from './managed-invitations.tsx'
 import { ManagedKeys } from './managed-keys.tsx'
 import { ManagedMembers } from './managed-members.tsx'
@@ -64,6 +65,18 @@ export function ManagedOrganizationScreen({ organizationId }: { organizationId: 
             id
             typeName
             occurredAt
+            ... on AuditEvent {
+              detail
+            }
+            ... on OrganizationEvent {
+              detail
+            }
+            ... on MembershipEvent {
+              detail
+            }
+            ... on SessionEvent {
+              reason
+            }
           }
         }
       }
@@ -87,10 +100,10 @@ export function ManagedOrganizationScreen({ organizationId }: { organizationId: 
           <section className="card">
             <h2>{t('What happened')}</h2>
             <ul className="sessions">
-              {data.recent?.nodes.map(({ id, typeName, occurredAt }) => (
-                <li key={id}>
-                  <code>{typeName}</code>
-                  <Time at={occurredAt} />
+              {data.recent?.nodes.map((event) => (
+                <li key={event.id}>
+                  <span>{describeEvent(event) ?? <code>{event.typeName}</code>}</span>
+                  <Time at={event.occurredAt} />
                 </li>
               ))}
             </ul>

@@ -156,6 +156,7 @@ export function WebhookScreen() {
           </button>
           <ConfirmedButton
             label={t('Rotate the secret')}
+            isDestructive={false}
             title={t('Rotate the secret of the webhook?')}
             consequence={t('Messages are signed with both secrets for one day.')}
             isRunning={rotate.isRunning}
