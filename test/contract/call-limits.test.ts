@@ -17,12 +17,13 @@ const UNLIMITED: Record<string, string> = {
   'src/access/watch-token.ts': 'one check is for all streams',
   'src/coordination/row-changes.ts': 'one statement is for all caches',
   'src/delivery/outbox/outbox.ts': 'sends messages in the background',
+  'src/events/follow-log.ts': 'makes messages in the background',
   'src/events/tail.ts': 'one read is for all readers',
   'src/keys/keys.ts': 'callers share what a cache loads',
   'src/sessions/browser-accounts.ts': 'is for hosted pages',
   'src/sessions/sessions.ts': 'is for hosted pages',
   'src/users/deletion/due-deletions.ts': 'is a job',
-  'src/webhooks/follow-log.ts': 'makes messages in the background',
+  'src/webhooks/deliver.ts': 'sends messages in the background',
 }
 
 const UNLIMITED_USE = /(?<!invalidate\w+\()\bnew Handle\(\{ tenant\b(?!, workload)|database\/system\.ts'/
@@ -32,8 +33,8 @@ const ALL_TENANTS: Record<string, string> = {
   'src/access/watch-token.ts': 'one check is for all streams',
   'src/coordination/row-changes.ts': 'one statement is for all caches',
   'src/delivery/outbox/outbox.ts': 'sends messages in the background',
+  'src/events/follow-log.ts': 'makes messages in the background',
   'src/users/deletion/due-deletions.ts': 'is a job',
-  'src/webhooks/follow-log.ts': 'makes messages in the background',
 }
 
 test('statements of management calls take the limits of their context', () => {
