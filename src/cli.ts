@@ -2,18 +2,6 @@
 import { readFileSync } from 'node:fs'
 import { format, stripVTControlCharacters } from 'node:util'
 import { type CommandDef, defineCommand, renderUsage, runMain } from 'citty'
-import { adminCommand } from './cli/admin.ts'
-import { apiKeyCommand } from './cli/api-key.ts'
-import { clientCommand } from './cli/client.ts'
-import { documentCommand } from './cli/document.ts'
-import { doctorCommand } from './cli/doctor.ts'
-import { idpCommand } from './cli/idp.ts'
-import { keyCommand } from './cli/key.ts'
-import { limitCommand } from './cli/limit.ts'
-import { tenantCommand } from './cli/tenant.ts'
-import { userCommand } from './cli/user.ts'
-import { importCommand } from './cli/user-files.ts'
-import { webhookCommand } from './cli/webhook.ts'
 import { env } from './core/env.ts'
 import { errorMessage } from './core/error-message.ts'
 import { PACKAGE_ROOT } from './core/package-root.ts'
@@ -74,21 +62,22 @@ await runMain(
       version,
       description: 'Identity platform: OpenID Connect, hosted sign-in, GraphQL and REST',
     },
+    // Each is loaded when it is used: the operations of both APIs take a second.
     subCommands: {
       serve: serveCommand,
       migrate: migrateCommand,
-      doctor: doctorCommand,
-      tenant: tenantCommand,
-      client: clientCommand,
-      'api-key': apiKeyCommand,
-      document: documentCommand,
-      idp: idpCommand,
-      admin: adminCommand,
-      user: userCommand,
-      import: importCommand,
-      key: keyCommand,
-      limit: limitCommand,
-      webhook: webhookCommand,
+      doctor: () => import('./cli/doctor.ts').then(({ doctorCommand }) => doctorCommand),
+      tenant: () => import('./cli/tenant.ts').then(({ tenantCommand }) => tenantCommand),
+      client: () => import('./cli/client.ts').then(({ clientCommand }) => clientCommand),
+      'api-key': () => import('./cli/api-key.ts').then(({ apiKeyCommand }) => apiKeyCommand),
+      document: () => import('./cli/document.ts').then(({ documentCommand }) => documentCommand),
+      idp: () => import('./cli/idp.ts').then(({ idpCommand }) => idpCommand),
+      admin: () => import('./cli/admin.ts').then(({ adminCommand }) => adminCommand),
+      user: () => import('./cli/user.ts').then(({ userCommand }) => userCommand),
+      import: () => import('./cli/user-files.ts').then(({ importCommand }) => importCommand),
+      key: () => import('./cli/key.ts').then(({ keyCommand }) => keyCommand),
+      limit: () => import('./cli/limit.ts').then(({ limitCommand }) => limitCommand),
+      webhook: () => import('./cli/webhook.ts').then(({ webhookCommand }) => webhookCommand),
     },
   }),
   { showUsage: showUsage as typeof import('citty').showUsage },

@@ -42,7 +42,7 @@ function requireKnownArgs(args: ParsedArgs, known: ArgsDef): void {
 /**
  * Converts a thrown error for output. An unexpected error keeps its text, because the reader is the operator.
  */
-function toErrorReport(thrown: unknown): { code: string; message: string; fields: FieldIssue[] } {
+export function toErrorReport(thrown: unknown): { code: string; message: string; fields: FieldIssue[] } {
   const { code, message, fields, cause } = toAppError(thrown)
   const sentence = explainStartError(thrown)
   if (sentence) return { code: 'UNAVAILABLE', message: sentence, fields }

@@ -17,6 +17,11 @@ import {
   SLUG_ARGS,
 } from './command.ts'
 import { buildSetArg } from './set-option.ts'
+import {
+  applyConfigurationCommand,
+  diffConfigurationCommand,
+  exportConfigurationCommand,
+} from './tenant-configuration.ts'
 
 const settingsCommand = defineDatabaseCommand({
   name: 'settings',
@@ -117,5 +122,8 @@ export const tenantCommand = defineCommandGroup('tenant', 'Tenants of the deploy
   create: createCommand,
   list: listCommand,
   settings: settingsCommand,
+  export: exportConfigurationCommand,
+  diff: diffConfigurationCommand,
+  apply: applyConfigurationCommand,
   delete: deleteCommand,
 })

@@ -1,9 +1,20 @@
 import { randomBytes } from 'node:crypto'
-import { Resolver } from 'node:dns'
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as z from 'zod'
 import { findUnknownVariables } from './unknown-variables.ts'
+import {
+  booleanFlag,
+  createChoice,
+  createCount,
+  createUrl,
+  dnsServerList,
+  domainList,
+  encryptionKey,
+  hostList,
+  originList,
+  share,
+} from './variable-shapes.ts'
 
 /**
  * Creates a development secret once and stores it in DATA_DIR, so that values made with it survive a restart.
@@ -23,72 +34,6 @@ export function ensureDevelopmentSecret(dataDir: string, name: string): string {
   chmodSync(file, 0o600)
   return secret
 }
-
-const booleanFlag = z.enum(['0', '1'], 'must be 0 or 1').transform((value) => value === '1')
-const createChoice = <const Choices extends readonly string[]>(...choices: Choices) =>
-  z.enum(choices, `must be ${new Intl.ListFormat('en', { type: 'disjunction' }).format(choices)}`)
-const createCount = (max: number) =>
-  z
-    .string()
-    .regex(/^\d+$/, 'must be a whole number')
-    .transform(Number)
-    .refine((value) => value <= max, `must be at most ${max}`)
-const createUrl = (...protocols: string[]) =>
-  z
-    .string()
-    .refine(
-      (value) => URL.canParse(value) && protocols.includes(new URL(value).protocol),
-      `must be a URL that starts with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`,
-    )
-const encryptionKey = z.string().transform((value, context) =>
-  value.split(',').map((part) => {
-    const key = Buffer.from(part.trim(), 'base64url')
-    if (key.length !== 32) context.addIssue('each key must be 32 bytes in base64url')
-    return key
-  }),
-)
-
-const hostList = z.string().transform((value, context) =>
-  value.split(',').map((part) => {
-    const [, host = '', port] = /^\s*([^\s:]+|\[[^\]]+\])(?::(\d{1,5}))?\s*$/.exec(part) ?? []
-    if (!host) context.addIssue('each must be host:port')
-    return { host: host.replace(/^\[|\]$/g, ''), port: Number(port ?? 26_379) }
-  }),
-)
-
-const share = z
-  .string()
-  .regex(/^(?:0|1|0?\.\d{1,6})$/, 'must be a number from 0 to 1')
-  .transform(Number)
-
-/** Servers as node:dns takes them. */
-const dnsServerList = z.string().transform((value, context) => {
-  const servers = value.split(',').map((part) => part.trim())
-  try {
-    new Resolver().setServers(servers)
-  } catch {
-    context.addIssue('each must be an IP address, with a port or without')
-  }
-  return servers
-})
-
-const isOrigin = (text: string): boolean =>
-  /^https?:/.test(text) && URL.canParse(text) && new URL(text).href === `${new URL(text).origin}/`
-/** Origins as browsers send them, each once. */
-const originList = z.string().transform((value, context) => {
-  const origins = value.split(',').map((part) => part.trim())
-  if (!origins.every(isOrigin)) context.addIssue('each must be an origin without a path')
-  return [...new Set(origins.filter(isOrigin).map((origin) => new URL(origin).origin))]
-})
-
-const DOMAIN_PATTERN = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/
-/** Domains in ASCII and lower case, each once. */
-const domainList = z.string().transform((value, context) => {
-  const domains = value.split(',').map((part) => part.trim().toLowerCase())
-  if (!domains.every((domain) => DOMAIN_PATTERN.test(domain)))
-    context.addIssue('each must be a domain in ASCII, such as example.com')
-  return [...new Set(domains)]
-})
 
 const MAIL_FROM_PATTERN = /^(?:[^<>@\r\n]*<[^\s<>@,]+@[^\s<>@,]+>|[^\s<>@,]+@[^\s<>@,]+)$/
 
@@ -157,8 +102,10 @@ const variables = z.object({
   LOG_REQUESTS_FROM: createCount(599)
     .refine((value) => value >= 100, 'must be at least 100')
     .optional(),
+  MANAGEMENT_PORT: createCount(65_535).optional(),
   METRICS_PORT: createCount(65_535).optional(),
   METRICS_TOKEN: z.string().min(16, 'must have at least 16 characters').optional(),
+  VESTIBULE_TOKEN: z.string().optional(),
 })
 
 type Variables = z.infer<typeof variables>
@@ -198,6 +145,8 @@ function findMissing(values: Variables): string[] {
   if (values.REDIS_SENTINELS) requireVariable('REDIS_URL', 'is required with REDIS_SENTINELS')
   if (values.METRICS_PORT && values.METRICS_PORT === values.PORT)
     issues.push('METRICS_PORT: must differ from PORT; METRICS_TOKEN serves /metrics on PORT')
+  if (values.MANAGEMENT_PORT && [values.PORT, values.METRICS_PORT].includes(values.MANAGEMENT_PORT))
+    issues.push('MANAGEMENT_PORT: must differ from PORT and METRICS_PORT')
   if (values.SMS_URL) requireVariable('SMS_TOKEN', 'is required with SMS_URL')
   if (values.BOOTSTRAP_CLIENT_ID)
     requireVariable('BOOTSTRAP_CLIENT_SECRET', 'is required with BOOTSTRAP_CLIENT_ID')
@@ -261,8 +210,12 @@ function applyDefaults(values: Variables) {
       share: values.LOG_REQUESTS ?? (values.NODE_ENV === 'development' && process.stdout.isTTY ? 1 : 0),
       fromStatus: values.LOG_REQUESTS_FROM,
     },
+    /** The port of GraphQL, REST and the console, which `port` then does not serve. */
+    managementPort: values.MANAGEMENT_PORT,
     metricsPort: values.METRICS_PORT,
     metricsToken: values.METRICS_TOKEN,
+    /** The access token or API key of commands with `--url`. */
+    commandToken: values.VESTIBULE_TOKEN,
   }
 }
 
@@ -317,6 +270,9 @@ function loadEnv(): Env {
 /** A warning for each variable of this process that looks misspelled. */
 export const listUnknownVariables = (): string[] =>
   findUnknownVariables(process.env, Object.keys(variables.shape))
+
+/** The variable that a file of configuration names, which is none of Vestibule's. */
+export const readNamedVariable = (name: string): string | undefined => process.env[name]
 
 /** The configuration of this process. No other module reads process.env. */
 export const env: Env = loadEnv()

@@ -16,7 +16,7 @@ import { listFiles } from '../support/documents.ts'
 type Usage = { positionals: number; options: string[] }
 
 /** Options that the page describes once for all commands. */
-const OF_ALL = ['--json', '--tenant', '--set']
+const OF_ALL = ['--json', '--tenant', '--set', '--url', '--token']
 
 const groups = {
   tenant: tenantCommand,

@@ -112,6 +112,7 @@ async function checkReport(config: Env): Promise<Finding[]> {
 
 /** A WebSocket at the GraphQL endpoint: it opens, and ends without a token. */
 async function checkWebSocket(config: Env): Promise<Finding> {
+  if (config.managementPort !== undefined) return ok('proxy.websocket', 'at MANAGEMENT_PORT')
   const request = send(config, '/system/graphql', {
     connection: 'Upgrade',
     upgrade: 'websocket',
