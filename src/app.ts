@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { H3 } from 'h3'
@@ -58,6 +58,21 @@ const REST_PATH = /^\/[^/]*\/api(?!\/v1\/docs$)(\/|$)/
 const SCIM_PATH = /^\/[^/]*\/scim(\/|$)/
 const MANAGEMENT_PATH = /^\/([A-Za-z0-9-]+)\/(?:graphql$|api\/)/
 
+/** What MANAGEMENT_PORT takes from PORT: GraphQL, REST with its reference, and the console. */
+const SEPARATE_PATH = /^\/(?:[^/]*\/(?:graphql|api|console)|console|assets\/console)(?:\/|$)/
+
+/** Whether a path leads there, also in another spelling, which routers resolve. */
+function isSeparatePath({ url = '/' }: IncomingMessage): boolean {
+  const address = url.startsWith('/') ? `http://host${url}` : url
+  if (!URL.canParse(address)) return false
+  const { pathname } = new URL(address)
+  try {
+    return SEPARATE_PATH.test(pathname) || SEPARATE_PATH.test(decodeURIComponent(pathname))
+  } catch {
+    return false
+  }
+}
+
 const readPath = (request: IncomingMessage): string => (request.url ?? '/').split('?', 1)[0] ?? '/'
 
 /** Hosted pages, protocol endpoints and the paths outside the tenants. */
@@ -100,9 +115,15 @@ export async function createApp({
   const rest = serve(createRestApp(restRoutes))
   const scim = serve(createScimApp())
 
+  const notFound = new H3({ allowMalformedURL: true })
+  addNotFoundRoute(notFound)
+  const hidden = serve(notFound)
+
   const matchSurface = (
     request: IncomingMessage,
+    isHidden: boolean,
   ): { surface: Surface; handle: (response: ServerResponse) => unknown } => {
+    if (isHidden) return { surface: 'oidc', handle: (response) => hidden(request, response) }
     const path = readPath(request)
     const tenant = GRAPHQL_PATH.exec(path)?.[1]
     if (tenant) return { surface: 'graphql', handle: (response) => graphql.handle(request, response, tenant) }
@@ -111,8 +132,8 @@ export async function createApp({
     return { surface: 'oidc', handle: (response) => web(request, response) }
   }
 
-  // One node:http server: GraphQL event streams need the ServerResponse of Node.
-  const answer = (request: IncomingMessage, response: ServerResponse) => {
+  // GraphQL event streams need the ServerResponse of Node.
+  const answer = (request: IncomingMessage, response: ServerResponse, isHidden: boolean) => {
     const record = findRecord()
     const leaveConnection = closeWithConnection(request, response)
     if (!leaveConnection) return void (record && endRecord(record, 503, true))
@@ -120,7 +141,7 @@ export async function createApp({
     setReadTimeout(request, response)
     // Otherwise clients that send one request after the other keep the process from stopping.
     if (stopping) response.shouldKeepAlive = false
-    const { surface, handle } = matchSurface(request)
+    const { surface, handle } = matchSurface(request, isHidden)
     if (record && surface === 'graphql') record.route = GRAPHQL_ROUTE
     if (surface === 'graphql') setStrictTransport(response)
     const start = performance.now()
@@ -131,52 +152,67 @@ export async function createApp({
       observeRequest(surface, request.method ?? '', response.statusCode, (performance.now() - start) / 1000)
       if (record) endResponse(record, response)
     })
-    const tenant = request.headers.origin && MANAGEMENT_PATH.exec(readPath(request))?.[1]
+    const tenant = !isHidden && request.headers.origin && MANAGEMENT_PATH.exec(readPath(request))?.[1]
     if (!tenant) return void handle(response)
     // Without the database the origins are unknown; the API itself then reports the error.
     void applyCors(request, response, tenant)
       .catch(() => false)
       .then((isAnswered) => isAnswered || handle(response))
   }
-  const server = createServer({ connectionsCheckingInterval: HEADERS_CHECK_MS }, (request, response) => {
-    const record = createRecord(request.method)
-    if (record) runNoted(record, answer, request, response)
-    else answer(request, response)
-  })
-  if (isRecording) reportMalformed(server, endRecord)
-  setHeadersTimeout(server)
-  const openSocket = (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+  const openSocket = (request: IncomingMessage, socket: Duplex, head: Buffer, isHidden: boolean) => {
     const tenant = GRAPHQL_PATH.exec(readPath(request))?.[1]
-    if (!tenant) return rejectUpgrade(socket, '404 Not Found')
+    if (!tenant || isHidden) return rejectUpgrade(socket, '404 Not Found')
     const record = findRecord()
     if (record) record.route = GRAPHQL_ROUTE
     graphql.upgrade(request, socket, head, tenant)
   }
-  server.on('upgrade', (request, socket, head) => {
-    // Node removes its own listener: a reset would end the process.
-    const destroy = () => void socket.destroy()
-    socket.on('error', destroy)
-    afterOpenResponses(socket, () => {
-      if (!isWebSocketUpgrade(request)) {
-        socket.off('error', destroy)
-        return ignoreUpgrade(server, request, socket as Socket, head)
-      }
+  /** A node:http server; one that `hides` the management surfaces does not find them. */
+  const createListener = (hides: boolean): Server => {
+    const isHidden = (request: IncomingMessage) => hides && isSeparatePath(request)
+    const server = createServer({ connectionsCheckingInterval: HEADERS_CHECK_MS }, (request, response) => {
       const record = createRecord(request.method)
-      if (!record) return openSocket(request, socket, head)
-      // A socket that opened has its line at its end; `ws` answers a malformed handshake by itself.
-      socket.once('close', () => endRecord(record, record.status ?? 400))
-      runNoted(record, openSocket, request, socket, head)
+      if (record) runNoted(record, answer, request, response, isHidden(request))
+      else answer(request, response, isHidden(request))
     })
-  })
+    if (isRecording) reportMalformed(server, endRecord)
+    setHeadersTimeout(server)
+    server.on('upgrade', (request, socket, head) => {
+      // Node removes its own listener: a reset would end the process.
+      const destroy = () => void socket.destroy()
+      socket.on('error', destroy)
+      afterOpenResponses(socket, () => {
+        if (!isWebSocketUpgrade(request)) {
+          socket.off('error', destroy)
+          return ignoreUpgrade(server, request, socket as Socket, head)
+        }
+        const record = createRecord(request.method)
+        if (!record) return openSocket(request, socket, head, isHidden(request))
+        // A socket that opened has its line at its end; `ws` answers a malformed handshake by itself.
+        socket.once('close', () => endRecord(record, record.status ?? 400))
+        runNoted(record, openSocket, request, socket, head, isHidden(request))
+      })
+    })
+    return server
+  }
+  const hasManagementPort = env.managementPort !== undefined
+  const servers = [createListener(hasManagementPort), ...(hasManagementPort ? [createListener(false)] : [])]
 
   return {
-    listen: (port = env.port) => listenOnPort(server, port),
+    listen: async (port = env.port) => {
+      const [main, management] = servers as [Server, Server?]
+      if (management) await listenOnPort(management, env.managementPort as number)
+      return listenOnPort(main, port)
+    },
     close: async () => {
       stopping = true
-      const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+      const closed = Promise.all(
+        servers.map((server) => new Promise<void>((resolve) => server.close(() => resolve()))),
+      )
       await graphql.close()
-      server.closeIdleConnections()
-      const limit = setTimeout(() => server.closeAllConnections(), STOP_TIMEOUT_MS)
+      for (const server of servers) server.closeIdleConnections()
+      const limit = setTimeout(() => {
+        for (const server of servers) server.closeAllConnections()
+      }, STOP_TIMEOUT_MS)
       await closed
       clearTimeout(limit)
     },

@@ -166,6 +166,7 @@ describe('an environment variable', () => {
     ['NODE_ENV', { NODE_ENV: 'prod' }],
     ['METRICS_PORT', { METRICS_PORT: '3000' }],
     ['METRICS_PORT', { METRICS_PORT: '4000', PORT: '4000' }],
+    ['MANAGEMENT_PORT', { MANAGEMENT_PORT: '4000', METRICS_PORT: '4000' }],
     ['REDIS_PREFIX', { REDIS_PREFIX: 'a:b' }],
   ])('%s is reported with its name and a sentence for %o', (name, source) => {
     const issues = parseIssues(source).filter((issue) => issue.startsWith(`${name}: `))
