@@ -109,3 +109,9 @@ export const SETTINGS_ROUTES = {
 export const SETTING_NAMES: readonly string[] = Object.keys(getShape(SETTINGS_ROUTES.update.body)).filter(
   (name) => !LEFT_OUT.includes(name),
 )
+
+/** Settings that responses do not have, with the setting that each belongs to. */
+export const SETTING_SECRETS: Readonly<Record<string, string>> = {
+  mailServerPassword: 'mailServerUser',
+  smsGatewayToken: 'smsGatewayUrl',
+}

@@ -4,7 +4,7 @@ import { PARSE_OPTIONS, toFieldIssues } from '../../schema/input-shapes.ts'
 import type { Body } from '../api/public-api.ts'
 import { isSame } from './compare.ts'
 import type { Configuration } from './file.ts'
-import { HELD, KINDS, type Kind, SETTINGS, SETTINGS_ROUTES } from './kinds.ts'
+import { HELD, KINDS, type Kind, SETTING_SECRETS, SETTINGS, SETTINGS_ROUTES } from './kinds.ts'
 import { findReferences, resolveIds, resolveOutside, toReference } from './references.ts'
 import { numberKeys, type State, type Stored } from './state.ts'
 
@@ -115,7 +115,18 @@ class Planner {
 
   planSettings(entry: Body): Step[] {
     const { body: shape } = SETTINGS_ROUTES.update
-    const { body, differences } = this.#compare(shape, entry, this.#state.settings, SETTINGS)
+    const given = Object.entries(entry)
+    const plain = Object.fromEntries(given.filter(([name]) => !(name in SETTING_SECRETS)))
+    const { body, differences } = this.#compare(shape, plain, this.#state.settings, SETTINGS)
+    // A secret goes with a change of its server, such as mailServerPassword with mailServer.
+    const isDue = (secret: string) =>
+      this.#options.updateSecrets ||
+      differences.some(({ member }) => member.startsWith(secret.replace(/[A-Z][a-z]+$/, '')))
+    for (const [name, value] of given)
+      if (name in SETTING_SECRETS && isDue(name)) {
+        body[name] = resolveOutside(value, this.issues, `${SETTINGS}.${name}`)
+        differences.push({ member: name })
+      }
     if (differences.length === 0) return []
     this.#validate(shape, body, SETTINGS)
     return [{ kind: null, key: SETTINGS, path: SETTINGS, action: 'update', id: null, body, differences }]

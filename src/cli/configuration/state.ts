@@ -1,6 +1,6 @@
 import type { Body, Call } from '../api/public-api.ts'
 import type { Configuration } from './file.ts'
-import { KINDS, type Kind, SETTING_NAMES, SETTINGS_ROUTES } from './kinds.ts'
+import { KINDS, type Kind, SETTING_NAMES, SETTING_SECRETS, SETTINGS_ROUTES } from './kinds.ts'
 import { type Ids, toFileValue, toReference } from './references.ts'
 
 /** An object of the tenant: its key in the file, and its members as the file has them. */
@@ -50,7 +50,8 @@ export async function readState(call: Call): Promise<State> {
     }),
   )
   const ids = new Map([...references].map(([id, reference]) => [reference, id]))
-  return { settings: pick(settings, SETTING_NAMES), objects, ids }
+  const names = SETTING_NAMES.filter((name) => !(name in SETTING_SECRETS))
+  return { settings: pick(settings, names), objects, ids }
 }
 
 /** `Partner IdP` and `clientSecret` are `PARTNER_IDP_CLIENT_SECRET`. */
@@ -81,7 +82,14 @@ function nameSecrets({ secrets }: Kind, { key, row }: Stored): Body {
 
 /** The configuration of a tenant, with references in place of its secrets. */
 export const toConfiguration = ({ settings, objects }: State): Configuration => ({
-  settings,
+  settings: {
+    ...settings,
+    ...Object.fromEntries(
+      Object.entries(SETTING_SECRETS)
+        .filter(([, owner]) => settings[owner] !== null)
+        .map(([secret]) => [secret, `\${env:${toVariable(secret)}}`]),
+    ),
+  },
   entries: new Map(
     [...objects].map(([kind, list]) => [
       kind,
