@@ -6,8 +6,9 @@ import { addEnrollmentRoutes } from './account/enrollment.routes.ts'
 import { addAccountPageRoutes } from './account/pages/account-pages.routes.ts'
 import { env } from './core/env.ts'
 import { observeRequest, type Surface } from './core/metrics.ts'
+import { beginRecord } from './core/requests/begin.ts'
 import { endRecord, endResponse } from './core/requests/end.ts'
-import { createRecord, findRecord, isRecording, noteEvent, runNoted } from './core/requests/record.ts'
+import { findRecord, isRecording, noteEvent, runNoted } from './core/requests/record.ts'
 import { enterProtocol } from './core/turns.ts'
 import { addRelatedOriginRoutes } from './credentials/passkeys/related-origins.routes.ts'
 import type { Compilation } from './graphql/compiled/execute.ts'
@@ -170,7 +171,7 @@ export async function createApp({
   const createListener = (hides: boolean): Server => {
     const isHidden = (request: IncomingMessage) => hides && isSeparatePath(request)
     const server = createServer({ connectionsCheckingInterval: HEADERS_CHECK_MS }, (request, response) => {
-      const record = createRecord(request.method)
+      const record = beginRecord(request)
       if (record) runNoted(record, answer, request, response, isHidden(request))
       else answer(request, response, isHidden(request))
     })
@@ -185,7 +186,7 @@ export async function createApp({
           socket.off('error', destroy)
           return ignoreUpgrade(server, request, socket as Socket, head)
         }
-        const record = createRecord(request.method)
+        const record = beginRecord(request)
         if (!record) return openSocket(request, socket, head, isHidden(request))
         // A socket that opened has its line at its end; `ws` answers a malformed handshake by itself.
         socket.once('close', () => endRecord(record, record.status ?? 400))

@@ -103,6 +103,10 @@ const variables = z.object({
     .refine((value) => value >= 100, 'must be at least 100')
     .optional(),
   MANAGEMENT_PORT: createCount(65_535).optional(),
+  OTEL_EXPORTER_OTLP_ENDPOINT: createUrl('http:', 'https:').optional(),
+  OTEL_TRACES_SAMPLER_ARG: share.default(1),
+  OTEL_SDK_DISABLED: z.string().optional(),
+  TRUST_TRACEPARENT: booleanFlag.default(false),
   METRICS_PORT: createCount(65_535).optional(),
   METRICS_TOKEN: z.string().min(16, 'must have at least 16 characters').optional(),
   VESTIBULE_TOKEN: z.string().optional(),
@@ -212,6 +216,11 @@ function applyDefaults(values: Variables) {
     },
     /** The port of GraphQL, REST and the console, which `port` then does not serve. */
     managementPort: values.MANAGEMENT_PORT,
+    /** The share of requests with spans, and whether callers may decide it; undefined when there are no traces. */
+    tracing:
+      values.OTEL_EXPORTER_OTLP_ENDPOINT && values.OTEL_SDK_DISABLED?.toLowerCase() !== 'true'
+        ? { share: values.OTEL_TRACES_SAMPLER_ARG, trustsParent: values.TRUST_TRACEPARENT }
+        : undefined,
     metricsPort: values.METRICS_PORT,
     metricsToken: values.METRICS_TOKEN,
     /** The access token or API key of commands with `--url`. */

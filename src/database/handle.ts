@@ -16,6 +16,8 @@ import { assertTenantStatement, TenantGuardError } from './tenant-guard.ts'
 import { getGuardedClient, type JoinedPrisma, joinPrisma, type TenantPrisma } from './tenant-prisma.ts'
 import { runTransaction, type TransactionOptions } from './transaction.ts'
 
+/** The text that pg's query objects have, too. */
+const readText = (query: SqlQuery): string => (query as { text: string }).text
 const getRows = ({ rows }: pg.QueryResult<never>): never[] => rows
 
 /**
@@ -153,9 +155,10 @@ export class Handle extends Db {
 
   #sendAtOnce(query: SqlQuery): Promise<never[]> {
     const { pool, sendShared } = getMainConnections()
-    if (query instanceof KnownQuery && isSharedRead(query.text)) return observed(readRows(query, sendShared))
+    if (query instanceof KnownQuery && isSharedRead(query.text))
+      return observed(query.text, readRows(query, sendShared))
     // pg's pool sets the callback of a query object, and returns a promise for it too.
-    return observed(pool.query<never>(query as pg.QueryConfig)).then(getRows)
+    return observed(readText(query), pool.query<never>(query as pg.QueryConfig)).then(getRows)
   }
 
   /**
@@ -171,7 +174,7 @@ export class Handle extends Db {
     }
     const { pool, gate } = selectConnections(this)
     return runWithin(gate, this, async () => {
-      const { rows } = await observed(pool.query<never>(query as pg.QueryConfig))
+      const { rows } = await observed(readText(query), pool.query<never>(query as pg.QueryConfig))
       await takeTurn(this)
       return rows
     })
@@ -240,8 +243,11 @@ export class Tx extends Db {
   protected override async send(query: SqlQuery): Promise<never[]> {
     const { client } = this.#state
     if (query instanceof KnownQuery || query instanceof BoundedQuery)
-      return observed(readRows(query, (sent) => client.query(sent as pg.Submittable)))
-    return (await observed(client.query<never>(query))).rows
+      return observed(
+        readText(query),
+        readRows(query, (sent) => client.query(sent as pg.Submittable)),
+      )
+    return (await observed(query.text, client.query<never>(query))).rows
   }
 }
 

@@ -1,7 +1,6 @@
 import { PrismaPg } from '@prisma/adapter-pg'
 import type pg from 'pg'
-import { isRecording } from '../core/requests/record.ts'
-import { observed } from './observed.ts'
+import { observed, observesStatements } from './observed.ts'
 import { getStatementName } from './statement-names.ts'
 
 type Adapter = Awaited<ReturnType<PrismaPg['connect']>>
@@ -46,10 +45,10 @@ const createJoinedTransaction = (adapter: Adapter, client: pg.PoolClient): Begun
 function observeQueries(adapter: Adapter): void {
   const { queryRaw, executeRaw } = adapter
   adapter.queryRaw = function (query) {
-    return observed(queryRaw.call(this, query))
+    return observed(query.sql, queryRaw.call(this, query))
   }
   adapter.executeRaw = function (query) {
-    return observed(executeRaw.call(this, query))
+    return observed(query.sql, executeRaw.call(this, query))
   }
 }
 
@@ -57,7 +56,7 @@ function observeQueries(adapter: Adapter): void {
 class PrismaAdapter extends PrismaPg {
   override async connect(): Promise<Adapter> {
     const adapter = await super.connect()
-    if (isRecording) observeQueries(adapter)
+    if (observesStatements) observeQueries(adapter)
     const begin = adapter.startTransaction.bind(adapter)
     adapter.startTransaction = async (isolationLevel) => {
       if (!isolationLevel) return begin()

@@ -20,13 +20,13 @@ export async function runTransaction<T>(
   const client = await pool.connect()
   let broken: Error | undefined
   try {
-    await observed(client.query('BEGIN'))
+    await observed('BEGIN', client.query('BEGIN'))
     if (longestMs) limitSilence(client, longestMs + REPLY_MS)
     const result = await work(client)
     broken = await commit(client)
     return result
   } catch (error) {
-    await observed(client.query('ROLLBACK')).catch((failure: Error) => {
+    await observed('ROLLBACK', client.query('ROLLBACK')).catch((failure: Error) => {
       broken = failure // the connection is lost: remove it from the pool
     })
     throw error
@@ -46,7 +46,7 @@ async function commit(client: pg.PoolClient): Promise<Error | undefined> {
   }
   client.connection.on('commandComplete', note)
   try {
-    await observed(client.query('COMMIT'))
+    await observed('COMMIT', client.query('COMMIT'))
   } catch (error) {
     if (confirmed !== 'COMMIT') throw error
     return error as Error

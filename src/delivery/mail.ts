@@ -4,6 +4,7 @@ import { env } from '../core/env.ts'
 import { errorMessage } from '../core/error-message.ts'
 import { Unavailable } from '../core/errors.ts'
 import { log } from '../core/log.ts'
+import { traced } from '../core/requests/spans.ts'
 import { toHeaderText } from './header-text.ts'
 import { addInboxMessage } from './inbox.ts'
 import type { RichMail } from './mail-content.ts'
@@ -115,7 +116,10 @@ export async function deliverMail(mail: Mail): Promise<void> {
     return addInboxMessage({ to, channel: 'email', sentAt: new Date(), subject, body, html: toHtml(mail) })
   }
   try {
-    await withTimeout(DELIVERY_TIMEOUT_MS, (await openTransport(env.smtpUrl)).sendMail(composeMail(mail)))
+    const opened = await openTransport(env.smtpUrl)
+    await traced({ name: 'mail', kind: 'client' }, () =>
+      withTimeout(DELIVERY_TIMEOUT_MS, opened.sendMail(composeMail(mail))),
+    )
   } catch (error) {
     // The error code only, because the response of the server may quote the mail.
     const { code, responseCode } = error as { code?: string; responseCode?: number }

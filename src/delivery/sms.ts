@@ -3,6 +3,7 @@ import { connect } from 'node:net'
 import { type Env, env } from '../core/env.ts'
 import { Unavailable } from '../core/errors.ts'
 import { log } from '../core/log.ts'
+import { tracedCall } from '../core/requests/spans.ts'
 import { addInboxMessage } from './inbox.ts'
 import { DELIVERY_TIMEOUT_MS, UNDELIVERED } from './mail.ts'
 import { ConversationError, type OwnServers } from './own-servers.ts'
@@ -42,14 +43,18 @@ export async function deliverSms(sms: Sms): Promise<void> {
   if (!env.sms) {
     return addInboxMessage({ to, channel: 'sms', sentAt: new Date(), body })
   }
-  const response = await fetch(env.sms.url, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', authorization: `Bearer ${env.sms.token}` },
-    body: JSON.stringify({ to, body }),
-    // The token and the code must not be sent to another host.
-    redirect: 'error',
-    signal: AbortSignal.timeout(DELIVERY_TIMEOUT_MS),
-  }).catch((error: unknown) => throwDeliveryError(error instanceof Error ? error.name : 'unknown'))
+  const { url, token } = env.sms
+  const headers = new Headers({ 'content-type': 'application/json', authorization: `Bearer ${token}` })
+  const response = await tracedCall({ method: 'POST', url: new URL(url), headers }, () =>
+    fetch(url, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify({ to, body }),
+      // The token and the code must not be sent to another host.
+      redirect: 'error',
+      signal: AbortSignal.timeout(DELIVERY_TIMEOUT_MS),
+    }),
+  ).catch((error: unknown) => throwDeliveryError(error instanceof Error ? error.name : 'unknown'))
   await response.body?.cancel()
   if (!response.ok) throwDeliveryError(`status ${response.status}`)
 }

@@ -19,6 +19,7 @@ import { createOperationRules, type ExecutionSettings } from './limits/operation
 import type { FindConsoleDocument } from './limits/requested-document.ts'
 import { createSocketServer } from './live/socket.ts'
 import { createContext, identifyCaller } from './request-context.ts'
+import { traceSlowFields } from './slow-fields.ts'
 
 /** The GraphQL endpoints of all tenants: `/{tenant}/graphql` over HTTP, event streams and WebSockets. */
 export type GraphqlHandler = {
@@ -126,6 +127,7 @@ export function createGraphqlHandler(
     findConsoleDocument = () => undefined,
   }: Partial<HandlerSettings> = {},
 ): GraphqlHandler {
+  if (env.tracing) traceSlowFields(schema)
   const yoga = createYogaServer(schema, { isProduction, compilation, findConsoleDocument })
   const sockets = createSocketServer({ getEnveloped: yoga.getEnveloped, findConsoleDocument })
 

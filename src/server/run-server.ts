@@ -4,6 +4,7 @@ import { releaseYoungGeneration } from '../core/heap.ts'
 import { log } from '../core/log.ts'
 import { openLocations } from '../core/network/ip-location.ts'
 import { flushRequestLines } from '../core/requests/lines.ts'
+import { startTracing, stopTracing } from '../core/requests/spans.ts'
 import { isTransientError } from '../core/transient-errors.ts'
 import { verifyMailServer } from '../delivery/mail.ts'
 import { startAccountDeletions } from '../jobs/account-deletions.ts'
@@ -62,6 +63,7 @@ type CreateApp = () => Promise<{ listen: () => Promise<{ port: number }>; close:
 async function startServer(schema: Promise<SentSchema>, createApp: CreateApp): Promise<void> {
   handleUncaughtErrors()
   checkConfiguration()
+  await startTracing()
   await openRuntime({ schema: await schema })
   const report = await bootstrap()
   const app = await createApp()
@@ -92,7 +94,7 @@ async function startServer(schema: Promise<SentSchema>, createApp: CreateApp): P
     stopMetrics()
     await Promise.all([app.close(), ...stopDeliveries.map((stop) => stop()), stopBulkJobs()])
     await closeRuntime()
-    await flushRequestLines()
+    await Promise.all([flushRequestLines(), stopTracing()])
     process.exit(0)
   }
   process.on('SIGTERM', () => void stop('SIGTERM'))

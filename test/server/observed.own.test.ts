@@ -1,32 +1,69 @@
 import { execFileSync } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { createReadStream, openSync } from 'node:fs'
+import { createReadStream, openSync, readdirSync, readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { connect } from 'node:net'
+import { createServer } from 'node:http'
+import { type AddressInfo, connect } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { describe, expect, onTestFinished } from 'vitest'
 import { env } from '../../src/core/env.ts'
 import { registry } from '../../src/core/metrics.ts'
 import { openLines } from '../../src/core/requests/lines.ts'
 import { formatForTerminal } from '../../src/core/requests/terminal-line.ts'
+import { ensureBuilt } from '../support/build.ts'
 import { test as base } from '../support/fixtures.ts'
 import { freePort, type ServerProcess, startServer } from '../support/process.ts'
 import { openEventStream, openSocket } from '../support/streams.ts'
 
 type Line = Record<string, string | number | boolean | undefined>
 
+type Span = {
+  traceId: string
+  spanId: string
+  parentSpanId?: string
+  name: string
+  attributes: { key: string; value: Record<string, unknown> }[]
+}
+/** The spans that the collector has received, with their texts. */
+const spans: Span[] = []
+const received: string[] = []
+
+/** A collector of OTLP over HTTP, in JSON. */
+async function startCollector() {
+  const server = createServer((request, response) => {
+    let body = ''
+    request.on('data', (chunk) => (body += chunk))
+    request.on('end', () => {
+      received.push(body)
+      for (const { scopeSpans } of JSON.parse(body).resourceSpans)
+        for (const scope of scopeSpans) spans.push(...scope.spans)
+      response.writeHead(200, { 'content-type': 'application/json' }).end('{}')
+    })
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return { url, close: () => server.close() }
+}
+
 /** A server of its own that says everything it can about its requests. */
 const test = base.extend('observed', { scope: 'file' }, async ({ app: _ }, { onCleanup }) => {
+  const collector = await startCollector()
   const { DATA_DIR, ENCRYPTION_KEY, DATABASE_URL, REDIS_URL, REDIS_PREFIX } = process.env
   const server = await startServer({
     ...{ DATA_DIR, ENCRYPTION_KEY, DATABASE_URL, REDIS_URL, REDIS_PREFIX },
     BASE_URL: env.baseUrl,
     LOG_REQUESTS: '1',
     TRUST_PROXY: '1',
+    OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+    OTEL_BSP_SCHEDULE_DELAY: '100',
     METRICS_PORT: String(await freePort()),
   })
-  onCleanup(() => server.kill())
+  onCleanup(async () => {
+    await server.kill()
+    collector.close()
+  })
   return server
 })
 
@@ -110,6 +147,7 @@ describe('the lines of requests', { timeout: 60_000 }, () => {
       tenant,
       client: expect.stringMatching(/^client_/),
       requestId: 'request-of-the-test-1',
+      traceId: expect.stringMatching(/^[0-9a-f]{32}$/),
     })
     expect(line.statements).toBeGreaterThan(0)
     expect(line.databaseMs).toBeGreaterThan(0)
@@ -189,4 +227,84 @@ describe('the lines of requests', { timeout: 60_000 }, () => {
     const line = await findLine(observed, { operation: 'Follow', status: 200, broken: true })
     expect(line.ms).toBeGreaterThan(290)
   })
+})
+
+describe('traces', { timeout: 60_000 }, () => {
+  const findSpans = (traceId: string) => spans.filter((span) => span.traceId === traceId)
+  const getAttributes = ({ attributes }: Span) =>
+    Object.fromEntries(attributes.map(({ key, value }) => [key, Object.values(value)[0]]))
+
+  test('continue that of the caller with spans of statements, operations and deliveries, without values', async ({
+    observed,
+    tenant,
+    token,
+    create,
+  }) => {
+    const traceId = randomBytes(16).toString('hex')
+    const headers = {
+      authorization: `Bearer ${token}`,
+      'content-type': 'application/json',
+      traceparent: `00-${traceId}-${'1'.repeat(16)}-00`,
+    }
+    const query =
+      'query Traced($email: EmailAddress) { users(filter: { email: $email }, first: 1) { totalSize } }'
+    const email = 'person.in.a.trace@example.com'
+    const body = JSON.stringify({ query, variables: { email } })
+    const answer = await fetch(`${observed.origin}/${tenant}/graphql`, { method: 'POST', headers, body })
+    expect(await answer.json()).toMatchObject({ data: { users: { totalSize: 0 } } })
+    await expect.poll(() => findSpans(traceId).map(({ name }) => name)).toContain('POST /:tenant/graphql')
+    const found = findSpans(traceId)
+    const root = found.find(({ name }) => name === 'POST /:tenant/graphql') as Span
+    expect(root.parentSpanId).toBe('1'.repeat(16))
+    expect(getAttributes(root)).toMatchObject({
+      'http.response.status_code': 200,
+      'vestibule.tenant': tenant,
+    })
+    const names = found.map(({ name }) => name)
+    expect(names).toEqual(expect.arrayContaining(['graphql', expect.stringMatching(/^SELECT \w+$/)]))
+    for (const span of found) if (span !== root) expect(span.parentSpanId).toBe(root.spanId)
+    expect(observed.output()).toContain(`"traceId":"${traceId}"`)
+
+    const receiver = createServer((request, response) => {
+      traceparents.push(String(request.headers.traceparent))
+      request.resume().on('end', () => response.end())
+    }).listen(0, '127.0.0.1')
+    await once(receiver, 'listening')
+    onTestFinished(() => void receiver.close())
+    const traceparents: string[] = []
+    const { port } = receiver.address() as AddressInfo
+    const secretPath = 'path-that-is-a-secret'
+    await create('/webhooks', { url: `http://127.0.0.1:${port}/${secretPath}` })
+    await create('/users', { email })
+    await expect.poll(() => traceparents[0]).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/)
+    const [, deliveryId = ''] = traceparents[0]?.split('-') ?? []
+    await expect.poll(() => findSpans(deliveryId).map(({ name }) => name)).toContain('delivery webhooks')
+    expect(findSpans(deliveryId).map(({ name }) => name)).toContain('POST')
+
+    for (const secret of [token, email, secretPath, 'Bearer']) expect(received.join()).not.toContain(secret)
+    const parameters = new Set(spans.flatMap(({ attributes }) => attributes.map(({ key }) => key)))
+    expect(parameters).not.toContain('db.query.text')
+  })
+})
+
+test('OpenTelemetry is a part of the program that nothing loads at its start', () => {
+  ensureBuilt()
+  const read = (path: string) => readFileSync(path, 'utf8')
+  const reached = new Set<string>()
+  const visit = (path: string): void => {
+    if (reached.has(path)) return
+    reached.add(path)
+    for (const [, target = ''] of read(path).matchAll(/^(?:import|export)\b[^;]*?"(\.[^"]+\.js)";$/gm))
+      visit(join(dirname(path), target))
+  }
+  visit('dist/main.js')
+  for (const [, target = ''] of read('dist/main.js').matchAll(/import\("(\.[^"]+)"\)/g))
+    visit(join('dist', target))
+  expect(reached.size).toBeGreaterThan(5)
+  const withSdk = (path: string) => read(`${path}.map`).includes('node_modules/@opentelemetry/sdk-trace/')
+  expect([...reached].filter(withSdk)).toEqual([])
+  const chunks = readdirSync('dist/chunks').filter((name) => name.endsWith('.js'))
+  expect(chunks.filter((name) => withSdk(join('dist/chunks', name)))).toEqual([
+    expect.stringMatching(/^otel-/),
+  ])
 })

@@ -1,6 +1,7 @@
 import { lookup as lookupByDns } from 'node:dns/promises'
 import type { LookupFunction } from 'node:net'
 import { env } from '../env.ts'
+import { tracedCall } from '../requests/spans.ts'
 import { isPublicAddress, parseIp } from './ip.ts'
 
 /** The reason why a fetch failed. The message is for the log and not for API callers. */
@@ -159,15 +160,18 @@ export function createFetcher(rules: FetchRules): GuardedFetch & { close: () => 
     headers.set('user-agent', 'vestibule')
     loaded ??= loadUndici()
     const { send, agent } = await loaded
+    const method = init.method ?? 'GET'
     try {
-      const response = await send(url, {
-        method: init.method ?? 'GET',
-        headers: [...headers] as [string, string][],
-        body: init.body,
-        redirect: 'manual',
-        dispatcher: agent,
-        signal,
-      })
+      const response = await tracedCall({ method, url, headers }, () =>
+        send(url, {
+          method,
+          headers: [...headers] as [string, string][],
+          body: init.body,
+          redirect: 'manual',
+          dispatcher: agent,
+          signal,
+        }),
+      )
       const { status } = response
       const content =
         init.readBody === false

@@ -14,6 +14,7 @@ export type RequestFacts = {
   organization?: string | undefined
   operation?: string | undefined
   requestId?: string | undefined
+  traceId?: string | undefined
   /** The connection was closed before the answer was sent. */
   broken?: true | undefined
 }
@@ -36,6 +37,7 @@ export function toFacts(record: RequestRecord, status: number, isBroken: boolean
     organization,
     operation,
     requestId: event?.context.requestMeta?.requestId ?? record.requestId,
+    traceId: record.trace?.traceId,
     ...(isBroken && { broken: true }),
   }
 }

@@ -34,10 +34,9 @@ function createLogLine(): (facts: RequestFacts) => void {
 }
 
 /** Writes the line of a finished request, if its status or its share has one. */
-export function writeRequestLine(facts: RequestFacts): void {
-  const { share, fromStatus } = env.requestLog
-  const isChosen = fromStatus === undefined || facts.status >= fromStatus || Math.random() < share
-  if (!isChosen) return
+export function writeRequestLine(facts: RequestFacts, isChosen: boolean): void {
+  const { fromStatus } = env.requestLog
+  if (!isChosen && (fromStatus === undefined || facts.status < fromStatus)) return
   logLine ??= createLogLine()
   logLine(facts)
 }

@@ -11,6 +11,9 @@ type Caller = {
 /** The parts of an h3 event that are known when its response is. */
 type RoutedEvent = { context: { matchedRoute?: { route?: string }; requestMeta?: { requestId: string } } }
 
+/** Where in a trace something is (W3C Trace Context). Without spans, only its ids are passed on. */
+export type TraceContext = { traceId: string; spanId: string; isSampled: boolean }
+
 /** Names of operations that a caller chooses: longer ones may be secrets in the wrong place. */
 const MAX_OPERATION_NAME = 40
 
@@ -30,6 +33,14 @@ export class RequestRecord {
   requestId: string | undefined
   /** The status of an answer that is written to the socket itself. */
   status: number | undefined
+  /** The trace of the request; undefined without OpenTelemetry. */
+  trace: TraceContext | undefined
+  /** Its span, if it has spans. */
+  span: (TraceContext & { end(facts?: object, error?: string, name?: string): void }) | undefined
+  /** The spans below it. */
+  spans = 0
+  /** Whether it has a line whatever its status. */
+  readonly isChosen = Math.random() < env.requestLog.share
   statements = 0
   databaseMs = 0
 
@@ -45,7 +56,7 @@ export class RequestRecord {
 
 /** Whether anything asks for records. If not, there is no AsyncLocalStorage: it costs each promise of the process. */
 const storage =
-  env.requestLog.share > 0 || env.requestLog.fromStatus !== undefined
+  env.requestLog.share > 0 || env.requestLog.fromStatus !== undefined || env.tracing
     ? new AsyncLocalStorage<RequestRecord>()
     : undefined
 /** Whether requests are recorded. */
@@ -54,22 +65,18 @@ export const isRecording = storage !== undefined
 /** The record of the request that the caller works for; undefined when nothing is noted. */
 export const findRecord = (): RequestRecord | undefined => storage?.getStore()
 
-/**
- * The record of a request that begins; undefined when none is needed: without a status that always has a line, the
- * share decides at once.
- */
+/** The record of a request that begins; undefined if it has neither a line nor a trace. */
 export function createRecord(method: string | undefined): RequestRecord | undefined {
-  const { share, fromStatus } = env.requestLog
-  if (!storage || (fromStatus === undefined && Math.random() >= share)) return undefined
-  return new RequestRecord(method ?? '-')
+  const record = new RequestRecord(method ?? '-')
+  return record.isChosen || env.requestLog.fromStatus !== undefined || env.tracing ? record : undefined
 }
 
 /** Calls `work`, whose notes, and those of what it starts, are of this record. */
-export const runNoted = <Arguments extends unknown[]>(
+export const runNoted = <Arguments extends unknown[], Result>(
   record: RequestRecord,
-  work: (...given: Arguments) => unknown,
+  work: (...given: Arguments) => Result,
   ...given: Arguments
-): unknown => (storage ? storage.run(record, work, ...given) : work(...given))
+): Result => (storage ? storage.run(record, work, ...given) : work(...given))
 
 /** Notes the h3 event of a request. */
 export function noteEvent(event: RoutedEvent): void {

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { errorMessage } from '../../core/error-message.ts'
 import { log } from '../../core/log.ts'
+import { tracedAlone } from '../../core/requests/spans.ts'
 import { takeTurn } from '../../core/turns.ts'
 import { type Db, Handle } from '../../database/handle.ts'
 import { system } from '../../database/system.ts'
@@ -93,7 +94,10 @@ export function startOutbox<Message extends ClaimedMessage, Answer>(
   let claiming = Promise.resolve()
 
   const startAttempt = (message: Message): void => {
-    const attempt = attemptMessage(outbox, message, abort.signal)
+    const facts = { 'vestibule.tenant': message.tenantId, 'vestibule.attempts': message.attempts }
+    const attempt = tracedAlone(`delivery ${outbox.name}`, facts, () =>
+      attemptMessage(outbox, message, abort.signal),
+    )
       .catch((error: Error) =>
         log.warn({ outbox: outbox.name, err: error.message }, 'a message is postponed'),
       )

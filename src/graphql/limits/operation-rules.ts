@@ -16,6 +16,7 @@ import { AnswerTooLarge } from '../../core/errors.ts'
 import { estimateJson } from '../../core/json/json-size.ts'
 import { ANSWER_BYTES } from '../../core/network/read-limit.ts'
 import { findRecord, noteOperation } from '../../core/requests/record.ts'
+import { startSpan } from '../../core/requests/spans.ts'
 import type { AnswerBytes } from '../../core/workload.ts'
 import { type Compilation, executeQuery } from '../compiled/execute.ts'
 import type { GraphQLContext } from '../context.ts'
@@ -173,6 +174,8 @@ export function createOperationRules({
         return
       }
       const isRead = isQuery(args)
+      const name = findRecord()?.operation
+      const span = startSpan({ name: 'graphql', kind: 'internal', facts: { 'graphql.operation.name': name } })
       if (isRead) {
         setListWorkload(context, context.ctx.answer)
         const execute: typeof executeFn =
@@ -189,6 +192,7 @@ export function createOperationRules({
         setExecuteFn((executionArgs) => executeOperation(executionArgs, context, executeFn))
       return {
         onExecuteDone({ result, setResult }) {
+          span?.end()
           if (isAsyncIterable(result)) return
           // Its WeakMap would keep the context and the rows until a collection of the whole heap.
           RequestCache.clearForContext(context)
