@@ -41,6 +41,7 @@ import { addNotFoundRoute } from './server/not-found.routes.ts'
 import { addPreviewRoutes } from './server/preview/preview.routes.ts'
 import { addRequestReportRoute } from './server/request-report.routes.ts'
 import { restRoutes } from './server/rest-routes.ts'
+import { addSignalRoutes } from './signals/signals.routes.ts'
 
 /** How long running requests may take after the program receives the signal to stop. */
 const STOP_TIMEOUT_MS = 8000
@@ -57,6 +58,8 @@ const GRAPHQL_PATH = /^\/([A-Za-z0-9-]+)\/graphql$/
 /** Without the reference, which is a page. */
 const REST_PATH = /^\/[^/]*\/api(?!\/v1\/docs$)(\/|$)/
 const SCIM_PATH = /^\/[^/]*\/scim(\/|$)/
+/** Polls of shared signals wait: they are no work of the protocol. */
+const SIGNALS_PATH = /^\/[^/]*\/ssf(\/|$)/
 const MANAGEMENT_PATH = /^\/([A-Za-z0-9-]+)\/(?:graphql$|api\/)/
 
 /** What MANAGEMENT_PORT takes from PORT: GraphQL, REST with its reference, and the console. */
@@ -92,6 +95,7 @@ async function createHttpApp(isStopping: () => boolean): Promise<H3> {
   addRelatedOriginRoutes(app)
   addInvitationRoutes(app)
   addOrganizationSetupRoutes(app)
+  addSignalRoutes(app, isStopping)
   addLanguageRoute(app)
   addConsoleRoutes(app)
   addNotFoundRoute(app)
@@ -130,7 +134,8 @@ export async function createApp({
     if (tenant) return { surface: 'graphql', handle: (response) => graphql.handle(request, response, tenant) }
     if (REST_PATH.test(path)) return { surface: 'rest', handle: (response) => rest(request, response) }
     if (SCIM_PATH.test(path)) return { surface: 'scim', handle: (response) => scim(request, response) }
-    return { surface: 'oidc', handle: (response) => web(request, response) }
+    const surface = SIGNALS_PATH.test(path) ? 'ssf' : 'oidc'
+    return { surface, handle: (response) => web(request, response) }
   }
 
   // GraphQL event streams need the ServerResponse of Node.

@@ -240,6 +240,24 @@ const webhook = createRoute({
   component: lazyRouteComponent(() => import('./screens/webhooks/webhook-screen.tsx'), 'WebhookScreen'),
 })
 
+const signalStreams = createRoute({
+  getParentRoute: () => root,
+  path: '/signal-streams',
+  component: lazyRouteComponent(
+    () => import('./screens/signals/signal-streams-screen.tsx'),
+    'SignalStreamsScreen',
+  ),
+})
+
+const signalStream = createRoute({
+  getParentRoute: () => root,
+  path: '/signal-streams/$streamId',
+  component: lazyRouteComponent(
+    () => import('./screens/signals/signal-stream-screen.tsx'),
+    'SignalStreamScreen',
+  ),
+})
+
 const tenants = createRoute({
   getParentRoute: () => root,
   path: '/tenants',
@@ -292,6 +310,8 @@ export const router = createRouter({
     apiKeys,
     webhooks,
     webhook,
+    signalStreams,
+    signalStream,
     tenants,
     tenant,
     api,

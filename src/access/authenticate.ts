@@ -6,6 +6,7 @@ import { apiAudienceOf, isOwnAudience, issuerOf } from '../core/issuer.ts'
 import { OAuthError } from '../core/oauth-error.ts'
 import {
   getRoleScopes,
+  isClientScope,
   isScope,
   isUserScope,
   ORGANIZATION_SCOPE,
@@ -195,7 +196,19 @@ async function resolveActor(
   if (!client || (tenant !== target.tenant && !client.allTenants)) throw createInvalidTokenError()
   assertClientBinding(binding, client)
   if (payload.sub === clientId)
-    return { actor: { kind: 'client', tenant, clientId }, permitted: new Set(client.scopes.filter(isScope)) }
+    return {
+      actor: {
+        kind: 'client',
+        tenant,
+        clientId,
+        clientScopes: new Set(
+          readScopes(payload)
+            .filter(isClientScope)
+            .filter((scope) => client.scopes.includes(scope)),
+        ),
+      },
+      permitted: new Set(client.scopes.filter(isScope)),
+    }
   // Users act in their own tenant only.
   if (tenant !== target.tenant) throw createInvalidTokenError()
   const organizationId = getTextClaim(payload, 'org_id')

@@ -32,7 +32,7 @@ export type RenderError = (
   tenant: CachedTenant | null,
   clientId: string | null,
 ) => Response | Promise<Response>
-type Method = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'DELETE' | 'OPTIONS'
+type Method = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS'
 
 /**
  * The handlers of a path by method. HEAD has the handler of GET; null rejects it, where GET changes something.

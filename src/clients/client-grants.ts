@@ -1,3 +1,4 @@
+import { isClientScope } from '../core/scopes.ts'
 import type { AppType } from './client-types.ts'
 
 /** The device grant type (RFC 8628, section 3.4). */
@@ -18,9 +19,16 @@ const APP_TYPES_BY_GRANT = {
 export type GrantType = keyof typeof APP_TYPES_BY_GRANT
 export const GRANT_TYPES = Object.keys(APP_TYPES_BY_GRANT) as GrantType[]
 
+type GrantUser = { appType: string; scopes?: readonly string[] }
+
+/** Whether a web client may get tokens of its own, for the streams of shared signals alone. */
+const managesStreams = ({ appType, scopes = [] }: GrantUser): boolean =>
+  appType === 'web' && scopes.some(isClientScope)
+
 /** Whether a client may use a grant type. */
-export const canUseGrant = ({ appType }: { appType: string }, type: GrantType): boolean =>
-  APP_TYPES_BY_GRANT[type].some((allowed) => allowed === appType)
+export const canUseGrant = (client: GrantUser, type: GrantType): boolean =>
+  APP_TYPES_BY_GRANT[type].some((allowed) => allowed === client.appType) ||
+  (type === 'client_credentials' && managesStreams(client))
 
 /** The grant types that clients may use which sign users in. */
 export const SIGN_IN_GRANT_TYPES = GRANT_TYPES.filter((type) =>

@@ -1,5 +1,5 @@
 import { noteCaller } from '../core/requests/record.ts'
-import type { Scope } from '../core/scopes.ts'
+import type { ClientScope, Scope } from '../core/scopes.ts'
 import type { AnswerBytes, WorkloadKind } from '../core/workload.ts'
 import { Handle } from '../database/handle.ts'
 import type { LanguageSources } from '../model/language-sources.ts'
@@ -11,7 +11,8 @@ import type { LanguageSources } from '../model/language-sources.ts'
 export type Actor =
   | { kind: 'anonymous' }
   | { kind: 'platform' }
-  | { kind: 'client'; tenant: string; clientId: string }
+  /** `clientScopes` are those of its token that are not scopes of management. */
+  | { kind: 'client'; tenant: string; clientId: string; clientScopes?: ReadonlySet<ClientScope> }
   /** An API key of the tenant itself. */
   | { kind: 'key'; tenant: string; apiKeyId: string }
   | {

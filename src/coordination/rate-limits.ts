@@ -43,6 +43,8 @@ export const RATE_LIMITS = {
   repeatMessages: { points: 12, seconds: 3600 },
   /** Sign-ins at identity providers that are verified: each sends a request to the provider. */
   linkIdentity: { points: 100, seconds: 3600 },
+  /** Shared signals of an identity provider, which repeats those that are rejected. */
+  receiveSignal: { points: 1200, seconds: 60 },
   /** Failed client authentications. */
   clientAuthentication: { points: 100, seconds: 60 },
   /** Requests to the registration and configuration endpoints (RFC 7591, RFC 7592). */

@@ -33,6 +33,8 @@ export const ID_PREFIXES = [
   'group',
   'webhook',
   'delivery',
+  'stream',
+  'signal',
 ] as const
 export type IdPrefix = (typeof ID_PREFIXES)[number]
 

@@ -52,7 +52,7 @@ const plainQueries = new Counter({
 export const countPlainQuery = (): void => plainQueries.inc()
 
 /** The label that distinguishes requests. Tenants would produce too many time series. */
-export type Surface = 'graphql' | 'rest' | 'scim' | 'oidc'
+export type Surface = 'graphql' | 'rest' | 'scim' | 'ssf' | 'oidc'
 
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 

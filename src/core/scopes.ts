@@ -56,14 +56,27 @@ const USER_SCOPES = [ACCOUNT_SCOPE, ORGANIZATION_SCOPE] as const
 
 export const isUserScope = (text: string): boolean => (USER_SCOPES as readonly string[]).includes(text)
 
+/**
+ * Scopes that are assigned to clients, which use them for themselves, and that no role and no user's token contains: those
+ * of the streams of shared signals (CAEP Interoperability Profile 1.0, section 2.7.3).
+ */
+const CLIENT_SCOPES = ['ssf.read', 'ssf.manage'] as const
+export type ClientScope = (typeof CLIENT_SCOPES)[number]
+
+export const isClientScope = (text: string): text is ClientScope =>
+  (CLIENT_SCOPES as readonly string[]).includes(text)
+
 /** The scopes that an administrator assigns to a client: its member `scopes`. */
-export const ASSIGNABLE_SCOPES = [...SCOPE_NAMES, ...USER_SCOPES] as [
+export const ASSIGNABLE_SCOPES = [...SCOPE_NAMES, ...USER_SCOPES, ...CLIENT_SCOPES] as [
   Scope,
   ...Scope[],
   'account',
   'organization',
+  'ssf.read',
+  'ssf.manage',
 ]
 
+/** Whether a client may request a scope for a user only if it is assigned to it. */
 export const isAssignableScope = (text: string): boolean => isUserScope(text) || isScope(text)
 
 /** Scopes that only tenant `system` may hold. */

@@ -22,6 +22,7 @@ import {
   SIGN_IN_FAILURES,
   SMS_REFUSALS,
 } from './reasons.ts'
+import { SIGNAL_EVENTS } from './signal-types.ts'
 
 /**
  * Every type of event, from which the enum of GraphQL, the filters, the streams and docs/events.md follow. A new type is
@@ -238,6 +239,7 @@ export const EVENTS = {
   ),
   ...ORGANIZATION_EVENTS,
   ...WEBHOOK_EVENTS,
+  ...SIGNAL_EVENTS,
   'bulk_job.started': event(
     'A change of so many users was started. Each change has events of its own, with the request id of this one.',
     ['bulkJobId', 'clientId?'],

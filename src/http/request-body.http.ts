@@ -76,6 +76,15 @@ export async function readOptionalJson(event: H3Event): Promise<unknown> {
   return parseJson(text)
 }
 
+/** Reads a text of a media type. Throws UnsupportedMediaType, PayloadTooLarge or InvalidInput. */
+export async function readTextBody(
+  event: H3Event,
+  { type, limitBytes }: { type: string; limitBytes: number },
+): Promise<string> {
+  if (readMediaType(event) !== type) throw new UnsupportedMediaType(type)
+  return readText(event, limitBytes)
+}
+
 function parseJson(text: string): unknown {
   try {
     return parseExactJson(text)

@@ -8,6 +8,10 @@ export const buildCallbackUrl = (tenant: string, idpId: string): string =>
 export const buildBackchannelLogoutUrl = (tenant: string, idpId: string): string =>
   `${issuerOf(tenant)}/oidc/backchannel-logout/${idpId}`
 
+/** Where an identity provider pushes shared signals (RFC 8935). */
+export const buildSignalsUrl = (tenant: string, idpId: string): string =>
+  `${issuerOf(tenant)}/ssf/events/${idpId}`
+
 /** Where users come back to from a logout at an identity provider (RP-Initiated Logout 1.0, section 3). */
 export const buildLogoutCallbackUrl = (tenant: string, idpId: string): string =>
   `${issuerOf(tenant)}/oidc/logout/callback/${idpId}`

@@ -16,15 +16,15 @@ export async function findLinkedUserId(
 }
 
 /**
- * Records the use of a locked user's link. False when the link has been removed since the identity was proven, or the
- * provider has changed since `provenAt`, its updatedAt.
+ * Records the use of a locked user's link. False when the link has been removed since the identity was proven, the
+ * provider has disabled the account there, or was changed since `provenAt`, its updatedAt.
  */
 export async function useLink(
   { prisma, tenant }: Db,
   { provenAt, now, ...link }: IdentityKey & { userId: string; provenAt: Date; now: Date },
 ): Promise<boolean> {
   const { count } = await prisma.idpUser.updateMany({
-    where: { tenantId: tenant, ...link, idp: { updatedAt: provenAt } },
+    where: { tenantId: tenant, ...link, disabledAt: null, idp: { updatedAt: provenAt } },
     data: { lastLoginAt: now },
   })
   return count > 0

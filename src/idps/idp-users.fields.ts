@@ -84,6 +84,11 @@ export const IdpUserShape = z
     lastLoginAt: instantShape
       .nullable()
       .meta({ description: 'When the provider last proved the identity; null if never.' }),
+    disabledAt: instantShape.nullable().meta({
+      description:
+        'Since when the provider has disabled the account there: it signs nobody in. Null otherwise.',
+      example: null,
+    }),
     updatedAt: instantShape.meta({ description: 'When the link was last changed.' }),
     createdAt: instantShape.meta({ description: 'When the link was created.' }),
   })

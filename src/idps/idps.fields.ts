@@ -91,6 +91,7 @@ export const IDP_FIELDS = {
   ),
   platformTeamId: textField(text(100)),
   platformKid: textField(text(100)),
+  signalsIssuer: textField(text(500), 'https://login.partner.example'),
   organizationId: { ...textField(organizationId), answer: createIdShape('organization').nullable() },
   ...POLICY_FIELDS,
   ...CLAIMED_ROLE_FIELDS,
@@ -115,6 +116,15 @@ const SERVICE_FIELDS = {
     description:
       'The back-channel logout URI to register at the provider. A logout token there ends the sessions that came from it.',
     example: 'https://login.example/example/oidc/backchannel-logout/partner',
+  }),
+  signalsUrl: textIn('uri').meta({
+    description:
+      'Where the provider pushes shared signals (RFC 8935), once it has a signalsIssuer. The audience of its tokens is this URL or the clientId.',
+    example: 'https://login.example/example/ssf/events/partner',
+  }),
+  hasSignalsSecret: z.boolean().meta({
+    description: 'Whether it has to send the secret of rotateSignalsSecret with its signals.',
+    example: false,
   }),
   missing: z.array(REQUIRABLE_FIELD.shape).meta({
     description:
@@ -235,3 +245,13 @@ const answers = Object.fromEntries(
 export const IdpShape = z
   .object({ id: z.string().meta(ID_META), type, ...answers, ...SERVICE_FIELDS })
   .meta({ id: 'IdentityProvider', ...META })
+
+export const SIGNALS_SECRET = z.string().meta({
+  description: 'The secret, as `Authorization: Bearer` of the signals. Returned only here.',
+  example: 'Zk1vN3cYp0sRbTq8uXeHj5mLwD7aGfK2iOyQxV4tCnE',
+})
+
+/** The response to rotateSignalsSecret. */
+export const NewSignalsSecretShape = z
+  .object({ secret: SIGNALS_SECRET })
+  .meta({ id: 'NewSignalsSecret', description: 'The secret with which a provider sends shared signals.' })

@@ -9,7 +9,7 @@ import { defineResource } from '../operations/resource.ts'
 import type { RestRoute } from '../rest/route.ts'
 import { encodeIdCursor } from '../schema/page.ts'
 import { idShape } from '../schema/response-shapes.ts'
-import { IdpCreate, IdpPatch, IdpShape } from './idps.fields.ts'
+import { IdpCreate, IdpPatch, IdpShape, NewSignalsSecretShape, SIGNALS_SECRET } from './idps.fields.ts'
 import { IdentityProviderRef } from './idps.graphql.ts'
 import {
   createIdentityProvider,
@@ -18,6 +18,7 @@ import {
   type Idp,
   listIdentityProviders,
   listOrganizationIdps,
+  rotateSignalsSecret,
   toIdpListName,
   updateIdentityProvider,
 } from './idps.ts'
@@ -111,6 +112,23 @@ export const idpOperations: readonly RestRoute[] = [
     output: ProviderTestShape.shape,
     rest: { method: 'POST', path: '/idps/:idpId/test', response: ProviderTestShape },
     run: (ctx, { idpId }, input) => testIdentityProvider(ctx, idpId, input),
+  }),
+  ...defineMutation({
+    name: 'rotateSignalsSecret',
+    summary:
+      'Replaces the secret with which an identity provider sends shared signals, which is shown only once. Signals without it are rejected from then on.',
+    scope: 'idps:write',
+    isCreation: true,
+    targets: ['idpId'],
+    errors: [NotFound, Conflict],
+    output: { identityProvider: IDP, secret: SIGNALS_SECRET },
+    rest: {
+      method: 'POST',
+      path: '/idps/:idpId/signals-secret',
+      response: NewSignalsSecretShape,
+      toBody: (_ctx, { secret }) => ({ secret }),
+    },
+    run: (ctx, { idpId }) => rotateSignalsSecret(ctx, idpId),
   }),
   ...defineMutation({
     name: 'deleteIdentityProvider',

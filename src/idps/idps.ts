@@ -4,7 +4,8 @@ import { shareRoles } from '../access/held-roles.sql.ts'
 import { requireNoEscalation } from '../access/require-scope.ts'
 import { invalidateTenant } from '../access/tenant-cache.ts'
 import type { Ctx } from '../context/context.ts'
-import { InvalidInput, NotFound } from '../core/errors.ts'
+import { randomToken, sha256Hex } from '../core/crypto.ts'
+import { Conflict, InvalidInput, NotFound } from '../core/errors.ts'
 import { isJsonObject } from '../core/json/json-object.ts'
 import { getRoleScopes, listManagementScopes } from '../core/scopes.ts'
 import type { Db, Tx } from '../database/handle.ts'
@@ -20,7 +21,12 @@ import { addStandards } from '../schema/fields.ts'
 import { isIdpId } from '../schema/idp-id.ts'
 import { parseInput } from '../schema/input-shapes.ts'
 import type { Page, PageArgs } from '../schema/page.ts'
-import { buildBackchannelLogoutUrl, buildCallbackUrl, buildLogoutCallbackUrl } from './callback-url.ts'
+import {
+  buildBackchannelLogoutUrl,
+  buildCallbackUrl,
+  buildLogoutCallbackUrl,
+  buildSignalsUrl,
+} from './callback-url.ts'
 import { listMappedRoles, requireMapping } from './claimed-roles.ts'
 import { requireOrganization } from './idp-organization.ts'
 import { type SecretColumn, sealIdpSecrets, unsealIdpSecrets } from './idp-secrets.ts'
@@ -41,11 +47,13 @@ import type { RequirableField } from './provider/provider-types.ts'
  * An identity provider without its secrets; only their presence is included. `missing` has the fields that it
  * still needs.
  */
-export type Idp = Omit<IdpRow, SecretColumn | 'clientSecretExpiresAt'> & {
+export type Idp = Omit<IdpRow, SecretColumn | 'clientSecretExpiresAt' | 'signalsSecretHash'> & {
   missing: RequirableField[]
   callbackUrl: string
   logoutCallbackUrl: string
   backchannelLogoutUrl: string
+  signalsUrl: string
+  hasSignalsSecret: boolean
   hasProvenDomains: boolean
   hasClientSecret: boolean
   hasIdTokenSigningKey: boolean
@@ -53,13 +61,15 @@ export type Idp = Omit<IdpRow, SecretColumn | 'clientSecretExpiresAt'> & {
 
 /** Removes the secrets from a row. */
 export function toIdp(stored: IdpRow): Idp {
-  const { clientSecret, clientSecretExpiresAt: _, idTokenSigningKey, ...row } = stored
+  const { clientSecret, clientSecretExpiresAt: _, idTokenSigningKey, signalsSecretHash, ...row } = stored
   return {
     ...row,
     missing: listMissingFields(stored),
     callbackUrl: buildCallbackUrl(row.tenantId, row.id),
     logoutCallbackUrl: buildLogoutCallbackUrl(row.tenantId, row.id),
     backchannelLogoutUrl: buildBackchannelLogoutUrl(row.tenantId, row.id),
+    signalsUrl: buildSignalsUrl(row.tenantId, row.id),
+    hasSignalsSecret: signalsSecretHash !== null,
     hasProvenDomains: row.organizationId !== null,
     hasClientSecret: clientSecret !== null,
     hasIdTokenSigningKey: idTokenSigningKey !== null,
@@ -229,11 +239,39 @@ export async function updateIdentityProvider(ctx: Ctx, idpId: string, input: unk
         ...('clientSecret' in changed && {
           clientSecretExpiresAt: findSecretExpiry(current.type, changed.clientSecret),
         }),
+        ...(changed.signalsIssuer === null && { signalsSecretHash: null }),
         updatedAt: moveForward(current.updatedAt),
       } as Prisma.IdentityProviderUncheckedUpdateInput,
     })
   })
   return toIdp(row)
+}
+
+/**
+ * Replaces the secret with which a provider sends shared signals, which is returned only here. From then on, signals without it
+ * are rejected. Throws NotFound, Conflict without a signalsIssuer, and Forbidden where linked people have roles that permit
+ * what the caller may not.
+ */
+export async function rotateSignalsSecret(
+  ctx: Ctx,
+  idpId: string,
+): Promise<{ identityProvider: Idp; secret: string }> {
+  if (!isIdpId(idpId)) throw new NotFound('identity provider')
+  const secret = randomToken()
+  const row = await ctx.db.transaction(async (tx) => {
+    const current = await lockIdp(tx, idpId)
+    if (!current) throw new NotFound('identity provider')
+    await requireIdpControl(tx, ctx, idpId)
+    if (current.signalsIssuer === null)
+      throw new Conflict([], 'The provider has no signalsIssuer: its signals are not accepted.')
+    const { organizationId, updatedAt } = current
+    await recordEvents(tx, ctx, [createEvent('idp.signals_secret_rotated', { idpId, organizationId })])
+    return tx.prisma.identityProvider.update({
+      where: { tenantId_id: { tenantId: ctx.tenant, id: idpId } },
+      data: { signalsSecretHash: sha256Hex(secret), updatedAt: moveForward(updatedAt) },
+    })
+  })
+  return { identityProvider: toIdp(row), secret }
 }
 
 /**

@@ -42,6 +42,9 @@ const DELETE_STATEMENTS = {
   RegistrationToken: buildDeleteBatchSql('RegistrationToken', 'expiresAt'),
   BulkJob: buildDeleteBatchSql('BulkJob', 'createdAt', '"finishedAt" < :before'),
   WebhookDelivery: buildDeleteBatchSql('WebhookDelivery', 'finishedAt', '"finishedAt" < :before'),
+  SignalToken: buildDeleteBatchSql('SignalToken', 'expiresAt'),
+  SignalSubject: buildDeleteBatchSql('SignalSubject', 'expiresAt'),
+  FormerAddress: buildDeleteBatchSql('FormerAddress', 'expiresAt'),
   SigningKey: buildDeleteBatchSql('SigningKey', 'expiresAt'),
   Grant: buildDeleteBatchSql('Grant', 'expiresAt'),
   // The end of a session that is not marked as ended has not been recorded yet.

@@ -66,6 +66,10 @@ const RETENTION_MS: Record<CleanupTable, number> = {
   BulkJob: 7 * DAY_MS,
   // Deliveries are listed for a week.
   WebhookDelivery: 7 * DAY_MS,
+  // Those that are pushed are given up first.
+  SignalToken: DAY_MS,
+  SignalSubject: 0,
+  FormerAddress: 0,
   // From the end of a migration on.
   OldPassword: 0,
   DailyCount: MAX_DAYS * DAY_MS,

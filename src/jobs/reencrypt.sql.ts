@@ -49,6 +49,7 @@ const SEALED_COLUMNS = {
   WebhookSecret: sealedColumn('Webhook', 'secret', 'id'),
   PreviousWebhookSecret: sealedColumn('Webhook', 'previousSecret', 'id'),
   WebhookHeaders: sealedColumn('Webhook', 'headers', 'id'),
+  SignalAuthorization: sealedColumn('SignalStream', 'authorization', 'id'),
 } as const
 export type SealedTable = keyof typeof SEALED_COLUMNS
 export const SEALED_TABLES = Object.keys(SEALED_COLUMNS) as SealedTable[]

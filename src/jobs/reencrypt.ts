@@ -10,6 +10,7 @@ import { toIdTokenPurpose } from '../idps/provider/provider-end-session.ts'
 import { toTokenPurpose } from '../idps/tokens/kept-tokens.ts'
 import { SEAL_PURPOSE } from '../keys/keys.ts'
 import { toOldPasswordPurpose } from '../old-passwords/old-passwords.ts'
+import { toAuthorizationPurpose } from '../signals/streams.ts'
 import { toWebhookPurpose } from '../webhooks/webhook-secrets.ts'
 import {
   replaceSealedValue,
@@ -36,6 +37,7 @@ const PURPOSE_BY_TABLE: Record<SealedTable, (row: SealedRow) => string> = {
   WebhookSecret: (row) => toWebhookPurpose(row.tenantId, String(row.id), 'secret'),
   PreviousWebhookSecret: (row) => toWebhookPurpose(row.tenantId, String(row.id), 'secret'),
   WebhookHeaders: (row) => toWebhookPurpose(row.tenantId, String(row.id), 'headers'),
+  SignalAuthorization: (row) => toAuthorizationPurpose(row.tenantId, String(row.id)),
   IdempotencyKey: (row) => toStoredResponsePurpose(row.tenantId, row.id as Buffer),
 }
 

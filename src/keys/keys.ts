@@ -11,7 +11,7 @@ import { type SigningKeyRow, selectSigningKeys } from './keys.sql.ts'
 import { DEFAULT_SIGNING_ALGORITHM, SIGNING_ALGORITHMS, type SigningAlgorithm } from './signing-algorithms.ts'
 
 /** The `typ` header of a token: a token of one type is never accepted as another (RFC 8725, section 3.11). */
-export type TokenType = 'JWT' | 'at+jwt' | 'logout+jwt' | 'old-account+jwt'
+export type TokenType = 'JWT' | 'at+jwt' | 'logout+jwt' | 'old-account+jwt' | 'secevent+jwt'
 
 export const SEAL_PURPOSE = 'signing-key'
 

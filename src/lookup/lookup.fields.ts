@@ -29,6 +29,7 @@ const KINDS = {
     besides: 'events:read',
     description: 'A message of a webhook.',
   },
+  'signal-stream': { scope: 'clients:read', description: 'A stream of shared signals.' },
   'bulk-job': { scope: 'users:read', description: 'A change of many users.' },
   'trusted-document': { scope: 'clients:read', description: 'A trusted document.' },
   'signing-key': { scope: 'tenant:read', description: 'A signing key; `id` is its kid.' },

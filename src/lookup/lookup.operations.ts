@@ -34,6 +34,7 @@ const NODE_KINDS: Partial<Record<LookupKind, Kind>> = {
   group: 'group',
   webhook: 'webhook',
   'webhook-delivery': 'delivery',
+  'signal-stream': 'stream',
   'bulk-job': 'bulkjob',
   'trusted-document': 'trusteddoc',
   'signing-key': 'key',

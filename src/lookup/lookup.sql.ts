@@ -39,6 +39,7 @@ const SOURCES = {
   group: { table: 'Group', name: 'o."name"' },
   webhook: { table: 'Webhook', name: 'o."url"' },
   'webhook-delivery': { table: 'WebhookDelivery', name: 'o."type"' },
+  'signal-stream': { table: 'SignalStream', name: 'COALESCE(o."description", o."url")' },
   'bulk-job': { table: 'BulkJob', name: 'o."action"' },
   'trusted-document': { table: 'TrustedDocument', name: 'o."operationName"' },
   'signing-key': { table: 'SigningKey' },
@@ -63,6 +64,7 @@ export const KINDS_BY_PREFIX: Partial<Record<IdPrefix, StoredKind>> = {
   group: 'group',
   webhook: 'webhook',
   delivery: 'webhook-delivery',
+  stream: 'signal-stream',
   bulkjob: 'bulk-job',
   trusteddoc: 'trusted-document',
 }

@@ -37,6 +37,7 @@ const KINDS = {
   groupId: withPrefix('group'),
   webhookId: withPrefix('webhook'),
   webhookDeliveryId: withPrefix('delivery', 'message of a webhook'),
+  signalStreamId: withPrefix('stream'),
   clientId: { description: 'Id of the client.', require: requireClientId, parse: parseClientPathId },
   idpId: { description: 'Id of the identity provider.', require: requireIdpId, parse: (segment) => segment },
   slug: { description: 'Slug of the tenant.', require: (id) => id, parse: (segment) => segment },

@@ -35,6 +35,7 @@ const PATH_PARAMETERS: Record<string, { shape: z.ZodType; description: string }>
   groupId: { shape: createIdShape('group'), description: 'Id of the group.' },
   webhookId: { shape: createIdShape('webhook'), description: 'Id of the webhook.' },
   webhookDeliveryId: { shape: createIdShape('delivery'), description: 'Id of the message of a webhook.' },
+  signalStreamId: { shape: createIdShape('stream'), description: 'Id of the stream.' },
   managementRoleId: { shape: createIdShape('mgmtrole'), description: 'Id of the management role.' },
   appRoleId: { shape: createIdShape('role'), description: 'Id of the role.' },
   apiId: { shape: createIdShape('api'), description: 'Id of the API.' },

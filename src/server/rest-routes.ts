@@ -29,6 +29,7 @@ import { roleAssignmentOperations } from '../permissions/role-assignments.operat
 import { registrationTokenOperations } from '../registration/registration-tokens.operations.ts'
 import type { RestRoute } from '../rest/route.ts'
 import { sessionOperations } from '../sessions/sessions.operations.ts'
+import { signalStreamOperations } from '../signals/streams.operations.ts'
 import { messageOperations } from '../tenants/messages.operations.ts'
 import { tenantOperations } from '../tenants/tenants.operations.ts'
 import { managementRoleOperations } from '../users/management-roles.operations.ts'
@@ -66,6 +67,7 @@ export const restRoutes: readonly RestRoute[] = [
   ...clientOperations,
   ...apiKeyOperations,
   ...webhookOperations,
+  ...signalStreamOperations,
   ...tenantCreationOperations,
   ...trustedDocumentOperations,
   ...tenantOperations,

@@ -15,6 +15,8 @@ import { startDomainChecks } from '../jobs/domain-checks.ts'
 import { startKeyRotation } from '../jobs/key-schedule.ts'
 import { startRangeDivision } from '../jobs/user-ranges.ts'
 import { startLogoutDeliveries } from '../oidc/logout/logout-deliveries.ts'
+import { startSignalFollowing } from '../signals/follow-log.ts'
+import { startSignalDeliveries } from '../signals/push.ts'
 import { startWebhookDeliveries } from '../webhooks/deliver.ts'
 import { startWebhookFollowing } from '../webhooks/follow-log.ts'
 import { bootstrap, formatBanner } from './bootstrap.ts'
@@ -75,7 +77,13 @@ async function startServer(schema: Promise<SentSchema>, createApp: CreateApp): P
     startDailyCounts(),
     startDomainChecks(),
   ]
-  const stopDeliveries = [startLogoutDeliveries(), startWebhookFollowing(), startWebhookDeliveries()]
+  const stopDeliveries = [
+    startLogoutDeliveries(),
+    startWebhookFollowing(),
+    startWebhookDeliveries(),
+    startSignalFollowing(),
+    startSignalDeliveries(),
+  ]
   const stopBulkJobs = startBulkJobs()
   const { port } = await app.listen()
   const stopMetrics = await startMetricsServer()

@@ -210,9 +210,11 @@ describe('the schema', () => {
       'CreateWebhookPayload.secret',
       'Device.hash',
       'IdentityProvider.hasClientSecret',
+      'IdentityProvider.hasSignalsSecret',
       'MethodCounts.password',
       'RotateClientSecretPayload.previousSecretExpiresAt',
       'RotateClientSecretPayload.secret',
+      'RotateSignalsSecretPayload.secret',
       'RotateWebhookSecretPayload.secret',
       'Webhook.previousSecretExpiresAt',
     ])

@@ -97,6 +97,7 @@ const FLOORS = [
     'webhooks*',
     'organization-setup*',
     'scim*',
+    'signals*',
   ],
   [
     'registration*',
@@ -110,7 +111,7 @@ const FLOORS = [
   ],
   ['users*', 'clients*', 'tenants*'],
   ['keys*'],
-  ['oidc', 'account', 'invitations', 'bulk', 'organization-setup', 'scim'],
+  ['oidc', 'account', 'invitations', 'bulk', 'organization-setup', 'scim', 'signals'],
   ['registration', 'consents', 'passcodes'],
   ['sessions', 'credentials', 'idps', 'sign-up', 'api-keys'],
   ['users', 'clients', 'tenants', 'lookup', 'organizations', 'webhooks'],

@@ -8,6 +8,8 @@ import { test } from '../support/catalog.ts'
 const OTHER_TABLES: Record<string, string> = {
   AddressChange: 'its code works only for the signed-in session that asked for it, which revocation ends',
   ClientSecret: "is the client's own: rotated and deleted by changes of the client",
+  FormerAddress: 'is the address that a user had, for streams of shared signals',
+  SignalSubject: 'says whose events a stream of shared signals has',
   Event: 'is history; the hash of an address permits nothing',
   LogoutDelivery: 'notifies a client of a session that has ended',
   PushedRequest: 'is parameters of a client: a user has to sign in before it is of use; ends with the client',

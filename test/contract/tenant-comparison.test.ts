@@ -62,6 +62,7 @@ const OTHERS: [part: string, reason: string][] = [
   ['AS "snapshot"', 'the snapshot is returned also when no row has changed'],
   ['AS "isListed"', 'it has a row for every origin, also for one that is not listed'],
   ['DO UPDATE SET "sendCount"', 'it counts in a row that it inserts, with the tenant'],
+  ['granted."scope"', 'it has a row for each given id that rows of the tenant permit'],
   ['INSERT INTO "SecondFactorGuess"', 'it has a row also when no guess was counted'],
 ]
 

@@ -1,12 +1,14 @@
 import type { Locator } from 'playwright-core'
 import { Webhook as Verifier } from 'standardwebhooks'
 import { describe, expect } from 'vitest'
+import { createClient } from '../../src/clients/clients.ts'
 import { updateSettings } from '../../src/tenants/settings.ts'
 import { createUser } from '../../src/users/users.ts'
 import { startWebhookDeliveries } from '../../src/webhooks/deliver.ts'
 import { startWebhookFollowing } from '../../src/webhooks/follow-log.ts'
 import { noBrowser } from '../support/browser.ts'
 import { assertAccessible, openScreen, prepareConsole, SHOWN, test } from '../support/console-journey.ts'
+import { addSignalStream } from '../support/signal-streams.ts'
 import { startWebhookReceiver } from '../support/webhook-receiver.ts'
 
 test.beforeAll(async ({ ctx }) => {
@@ -206,6 +208,28 @@ describe.skipIf(noBrowser)('the console', () => {
     await page.getByRole('link', { name: 'Webhooks' }).click()
     await page.getByText('Failing').waitFor(SHOWN)
     await assertAccessible(page, '/webhooks')
+    expect(errors).toEqual([])
+  })
+
+  test('shows a stream of shared signals, and pauses, verifies and deletes it live', async ({
+    ctx,
+    openConsole,
+  }) => {
+    const { client } = await createClient(ctx, { name: 'Shop', appType: 'machine', type: 'login' })
+    const { page, errors } = await openConsole('admin', '/signal-streams')
+    await page.getByText('No stream yet.').waitFor(SHOWN)
+    await addSignalStream(ctx, client.id)
+    await page.getByRole('link', { name: 'Shop' }).click()
+    await page.getByText('Sends').waitFor(SHOWN)
+    await page.getByRole('button', { name: 'Send a verification' }).click()
+    await page.getByRole('button', { name: 'Pause' }).click()
+    await page.getByText('Paused').waitFor(SHOWN)
+    await assertAccessible(page, '/signal-streams/one')
+    await page.getByRole('button', { name: 'Delete' }).click()
+    await page.getByRole('dialog').getByRole('textbox').fill('Shop')
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
+    await page.getByText('No stream yet.').waitFor(SHOWN)
+    await assertAccessible(page, '/signal-streams')
     expect(errors).toEqual([])
   })
 })

@@ -168,6 +168,11 @@ const TEXTS: [name: string, toText: (fixture: Fixture) => unknown, found: Found]
     ({ webhookDeliveryId }) => webhookDeliveryId,
     { ...object('WEBHOOK_DELIVERY', 'WebhookDelivery', 'webhooks:read'), besides: ['events:read'] },
   ],
+  [
+    'the id of a stream of shared signals',
+    ({ signalStreamId }) => signalStreamId,
+    object('SIGNAL_STREAM', 'SignalStream', 'clients:read'),
+  ],
   ['the id of a bulk job', ({ bulkJobId }) => bulkJobId, object('BULK_JOB', 'BulkJob', 'users:read')],
   [
     'the id of a trusted document',

@@ -37,7 +37,7 @@ export function listFields(typeName: string): string {
 }
 
 const TYPE_ID =
-  /\b(user|session|cred|client|idpuser|grant|event|regtoken|invitation|organization|membership|orgdomain|bulkjob|trusteddoc|api|role|mgmtrole|apikey|group|webhook|delivery)_[0-9a-z]{26}\b/g
+  /\b(user|session|cred|client|idpuser|grant|event|regtoken|invitation|organization|membership|orgdomain|bulkjob|trusteddoc|api|role|mgmtrole|apikey|group|webhook|delivery|stream|signal)_[0-9a-z]{26}\b/g
 const INSTANT = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|\+00:00)/g
 /** Members that differ in every call: they are random or belong to the request. */
 const OWN_VALUES =

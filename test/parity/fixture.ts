@@ -23,6 +23,7 @@ import { ctxFor, newTenant, tokenFor } from '../support/actors.ts'
 import { registerDocument } from '../support/clients.ts'
 import { dbFor } from '../support/database.ts'
 import { publishRecord } from '../support/dns-server.ts'
+import { addSignalStream } from '../support/signal-streams.ts'
 import type { Upstream } from '../support/upstream.ts'
 
 /** The suffix of an id that no object has. */
@@ -65,6 +66,7 @@ export type Fixture = {
   groupId: string
   webhookId: string
   webhookDeliveryId: string
+  signalStreamId: string
   /** A passcode that was sent to EMAIL. */
   code: string
   upstream: Upstream
@@ -170,6 +172,7 @@ export async function createFixture(upstream: Upstream): Promise<Fixture> {
     trustedDocumentId: await registerDocument(tenant, client.id),
     webhookId: webhook.id,
     webhookDeliveryId: message.id,
+    signalStreamId: await addSignalStream(ctx, client.id),
     apiId: api.id,
     appRoleId: appRole.id,
     managementRoleId: (await createManagementRole(ctx, { name: 'helper', scopes: ['users:read'] })).id,

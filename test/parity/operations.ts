@@ -14,6 +14,7 @@ import { ORGANIZATION_OPERATIONS } from './operations/organizations.ts'
 import { PASSCODE_OPERATIONS } from './operations/passcodes.ts'
 import { PERMISSION_OPERATIONS } from './operations/permissions.ts'
 import { SESSION_OPERATIONS } from './operations/sessions.ts'
+import { SIGNAL_STREAM_OPERATIONS } from './operations/signal-streams.ts'
 import { TENANT_OPERATIONS } from './operations/tenants.ts'
 import { USER_OPERATIONS } from './operations/users.ts'
 import { WEBHOOK_OPERATIONS } from './operations/webhooks.ts'
@@ -38,4 +39,5 @@ export const OPERATIONS: Record<string, Call[]> = {
   ...BULK_JOB_OPERATIONS,
   ...PERMISSION_OPERATIONS,
   ...WEBHOOK_OPERATIONS,
+  ...SIGNAL_STREAM_OPERATIONS,
 }

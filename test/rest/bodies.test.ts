@@ -34,6 +34,7 @@ const test = base.extend('pathOf', { scope: 'file' }, async ({ create, rest, new
     apiKeyId,
     webhookId,
     webhookDeliveryId,
+    signalStreamId: 'stream_01m7xeb1sbendby702xerkqv3p',
   }
   return (path: string) => path.replaceAll(/:(\w+)/g, (_all, name: string) => ids[name] ?? name)
 })

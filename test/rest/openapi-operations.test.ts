@@ -67,6 +67,12 @@ const FURTHER_OPERATIONS = [
   'post /webhooks/{webhookId}/deliveries/redeliver',
   'get /webhook-deliveries/{webhookDeliveryId}',
   'post /webhook-deliveries/{webhookDeliveryId}/redeliver',
+  'get /signal-streams',
+  'get /signal-streams/{signalStreamId}',
+  'patch /signal-streams/{signalStreamId}',
+  'post /signal-streams/{signalStreamId}/verify',
+  'delete /signal-streams/{signalStreamId}',
+  'post /idps/{idpId}/signals-secret',
   'get /settings',
   'get /keys',
   'post /keys/rotate',
@@ -120,6 +126,7 @@ const STABLE_LISTS: Record<string, string> = {
   '/users/{userId}/credentials': 'credentials',
   '/users/{userId}/idps': 'idpUsers',
   '/idps': 'idps',
+  '/signal-streams': 'signalStreams',
   '/clients': 'clients',
 }
 

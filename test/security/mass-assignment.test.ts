@@ -58,6 +58,10 @@ const WRITABLE = {
   ReplayWebhookInput: 'webhookId after until',
   TestWebhookInput: 'webhookId data',
   DeleteWebhookInput: 'webhookId',
+  UpdateSignalStreamInput: 'signalStreamId status statusReason allUsers',
+  VerifySignalStreamInput: 'signalStreamId',
+  DeleteSignalStreamInput: 'signalStreamId',
+  RotateSignalsSecretInput: 'idpId',
   RedeliverWebhookDeliveriesInput: 'webhookId createdAfter createdBefore',
   RedeliverWebhookDeliveryInput: 'webhookDeliveryId',
   ResendInvitationInput: 'invitationId expiresInSeconds',
@@ -73,9 +77,9 @@ const WRITABLE = {
   CreateCredentialEnrollmentTokenInput: 'userId type send',
   RevokeCredentialInput: 'credentialId',
   CreateIdentityProviderInput:
-    'id type name clientId clientSecret scopes issuer authorizationEndpoint tokenEndpoint userInfoEndpoint jwksUri idTokenSigningAlg idTokenSigningKey platformTeamId platformKid organizationId entry domains trustEmail claims copyClaims trustAcr trustAmr upstreamLogout usePkce expectNonce keepTokens roleClaim claimRoles',
+    'id type name clientId clientSecret scopes issuer authorizationEndpoint tokenEndpoint userInfoEndpoint jwksUri idTokenSigningAlg idTokenSigningKey platformTeamId platformKid signalsIssuer organizationId entry domains trustEmail claims copyClaims trustAcr trustAmr upstreamLogout usePkce expectNonce keepTokens roleClaim claimRoles',
   UpdateIdentityProviderInput:
-    'idpId expectedUpdatedAt name clientId clientSecret scopes issuer authorizationEndpoint tokenEndpoint userInfoEndpoint jwksUri idTokenSigningAlg idTokenSigningKey platformTeamId platformKid organizationId entry domains trustEmail claims copyClaims trustAcr trustAmr upstreamLogout usePkce expectNonce keepTokens roleClaim claimRoles',
+    'idpId expectedUpdatedAt name clientId clientSecret scopes issuer authorizationEndpoint tokenEndpoint userInfoEndpoint jwksUri idTokenSigningAlg idTokenSigningKey platformTeamId platformKid signalsIssuer organizationId entry domains trustEmail claims copyClaims trustAcr trustAmr upstreamLogout usePkce expectNonce keepTokens roleClaim claimRoles',
   AddIdpUserInput: 'userId idpId externalId metadata',
   LinkIdpUserInput: 'userId idpId idToken accessToken code redirectUri codeVerifier',
   UnlinkIdpUserInput: 'userId idpId',

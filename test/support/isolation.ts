@@ -41,6 +41,7 @@ import { dbFor, sql } from './database.ts'
 import { logOf } from './events.ts'
 import { test as base } from './fixtures.ts'
 import type { RootField, RootKind } from './schema.ts'
+import { addSignalStream } from './signal-streams.ts'
 import { openEventStream } from './streams.ts'
 
 /** How long a subscription may stay silent before it counts as started. */
@@ -71,6 +72,7 @@ export type PopulatedTenant = {
   groupId: string
   webhookId: string
   webhookDeliveryId: string
+  signalStreamId: string
   email: string
   phoneNumber: string
 }
@@ -97,6 +99,7 @@ export type Ids = Pick<
   | 'groupId'
   | 'webhookId'
   | 'webhookDeliveryId'
+  | 'signalStreamId'
 > &
   Partial<PopulatedTenant>
 
@@ -121,6 +124,7 @@ export const UNKNOWN_IDS: Ids = {
   groupId: 'group_01m7xeb1sbendby702xerkqv3p',
   webhookId: 'webhook_01m7xeb1sbendby702xerkqv3p',
   webhookDeliveryId: 'delivery_01m7xeb1sbendby702xerkqv3p',
+  signalStreamId: 'stream_01m7xeb1sbendby702xerkqv3p',
 }
 
 async function startApiSession(tenant: string, userId: string) {
@@ -178,6 +182,7 @@ async function populateTenant(tenant: string): Promise<PopulatedTenant> {
     token: await tokenFor(tenant),
     webhookId: webhook.id,
     webhookDeliveryId: message.id,
+    signalStreamId: await addSignalStream(ctx, client.id),
     apiId: api.id,
     appRoleId: appRole.id,
     managementRoleId: (await createManagementRole(ctx, { name: 'helper', scopes: ['users:read'] })).id,

@@ -15,6 +15,7 @@ import { createWebhook } from '../../src/webhooks/webhooks.ts'
 import { buildOpenApi, Contract } from './openapi.ts'
 import { listOperations, systemDocument } from './openapi-document.ts'
 import { makeClient, makeUser } from './protocol.ts'
+import { addSignalStream } from './signal-streams.ts'
 
 /** The documents of tenants differ in the operations and scopes of operators. */
 const contracts = { tenant: new Contract(await buildOpenApi('any')), system: new Contract(systemDocument) }
@@ -81,6 +82,7 @@ export async function createObjects(tenant: string): Promise<Record<string, stri
     organizationDomainId,
     webhookId: webhook.id,
     webhookDeliveryId: message.id,
+    signalStreamId: await addSignalStream(ctx, clientId),
     apiKeyId: apiKey.id,
   }
 }

@@ -57,6 +57,9 @@ export const NOT_RUN: ByFile<string> = {
   'docs/sign-in/password.md': {
     'POST /prove HTTP/1.1': 'a request to the old system; test/old-passwords/proof-url.test.ts',
   },
+  'docs/shared-signals.md': {
+    'TOKEN=$(curl': 'calls of a client; test/signals/transmitter.test.ts',
+  },
   'docs/webhooks.md': {
     "import { createServer } from 'node:http'": 'a receiver; test/webhooks/webhooks.test.ts',
     '{': 'a message; test/webhooks/webhooks.test.ts',

@@ -117,6 +117,15 @@ async function fillTenantTables(tenantId: string): Promise<void> {
       expiresAt,
     },
   })
+  const ofStream = { tenantId, streamId: 's' }
+  await db.signalStream.create({ data: { tenantId, id: 's', clientId, delivery: 'poll', position: 'x' } })
+  await db.signalToken.create({
+    data: { ...ofStream, id: 't', type: 't', subject: '', body: '{}', expiresAt },
+  })
+  await db.signalSubject.create({ data: { ...ofStream, userId, included: true } })
+  await db.formerAddress.create({
+    data: { tenantId, userId, xid: 1n, kind: 'email', former: 'x', expiresAt },
+  })
   await db.registrationToken.create({ data: { tenantId, id: 't', tokenHash: hash, expiresAt } })
   await db.idempotencyKey.create({ data: { tenantId, keyHash: hash, requestHash: hash, expiresAt } })
   await db.userTerm.create({ data: { tenantId, userId, term: 'w:ada' } })

@@ -37,6 +37,7 @@ const GROUPS: readonly AreaGroup[] = [
       { to: '/log', label: t('Log'), scope: 'events:read' },
       { to: '/explain', label: t('Explain'), scope: 'users:read' },
       { to: '/webhooks', label: t('Webhooks'), scope: 'webhooks:read' },
+      { to: '/signal-streams', label: t('Shared signals'), scope: 'clients:read' },
     ],
   },
   {

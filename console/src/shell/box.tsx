@@ -45,6 +45,7 @@ const KINDS: Record<Exclude<Match['kind'], '%future added value'>, string> = {
   USER: t('User'),
   WEBHOOK: t('Webhook'),
   WEBHOOK_DELIVERY: t('Message of a webhook'),
+  SIGNAL_STREAM: t('Stream of shared signals'),
 }
 
 /** The screen that shows a match, below the console. */
@@ -69,6 +70,8 @@ function findScreen({ kind, id, userId, node }: Match): string {
     case 'WEBHOOK':
     case 'WEBHOOK_DELIVERY':
       return `/webhooks/${node?.webhookId ?? encoded}`
+    case 'SIGNAL_STREAM':
+      return `/signal-streams/${encoded}`
     case 'BULK_JOB':
       return '/users/jobs'
     case 'TRUSTED_DOCUMENT':

@@ -927,7 +927,6 @@ export const DE: Words = {
   'Paste the number of an error page, an id, an address or an IP':
     'Nummer einer Fehlerseite, Id, Adresse oder IP einfügen',
   Resume: 'Fortsetzen',
-  Pause: 'Anhalten',
   Live: 'Live',
   'No event has these properties. Events are kept for as long as the settings say.':
     'Kein Ereignis hat diese Merkmale. Ereignisse werden so lange aufbewahrt, wie die Einstellungen sagen.',
@@ -1910,4 +1909,43 @@ export const DE: Words = {
   'Send me a text message': 'Mir eine SMS senden',
   'A server for messages fails': 'Ein Server für Nachrichten fällt aus',
   'A server for messages works again': 'Ein Server für Nachrichten arbeitet wieder',
+  // Shared signals.
+  'Shared signals': 'Gemeinsame Signale',
+  'You may not read streams.': 'Sie dürfen Datenströme nicht lesen.',
+  'No stream yet. A client with the scope ssf.manage creates streams, which say when sessions end.':
+    'Noch kein Datenstrom. Ein Client mit dem Scope ssf.manage legt Datenströme an, die das Ende von Sitzungen melden.',
+  Stream: 'Datenstrom',
+  Receiver: 'Empfänger',
+  polls: 'fragt ab',
+  Paused: 'Angehalten',
+  Pause: 'Anhalten',
+  'Stream of shared signals': 'Datenstrom gemeinsamer Signale',
+  'There is no such stream': 'Diesen Datenstrom gibt es nicht',
+  'All streams': 'Alle Datenströme',
+  'those who use the client': 'die den Client verwenden',
+  'Last accepted': 'Zuletzt angenommen',
+  'Last error': 'Letzter Fehler',
+  'Reason of the state': 'Grund des Zustands',
+  'Send a verification': 'Prüfung senden',
+  'The receiver hears of nothing any more, and what waits is deleted.':
+    'Der Empfänger erfährt nichts mehr, und was wartet, wird gelöscht.',
+  'A stream of shared signals was created': 'Ein Datenstrom gemeinsamer Signale wurde angelegt',
+  'A stream of shared signals was changed': 'Ein Datenstrom gemeinsamer Signale wurde geändert',
+  'A stream of shared signals left a user out, or has the user again':
+    'Ein Datenstrom gemeinsamer Signale lässt eine Person aus oder hat sie wieder',
+  'A verification was sent to a stream of shared signals':
+    'Eine Prüfung wurde an einen Datenstrom gemeinsamer Signale gesendet',
+  'The receiver of a stream of shared signals fails':
+    'Der Empfänger eines Datenstroms gemeinsamer Signale antwortet nicht',
+  'The receiver of a stream of shared signals answers again':
+    'Der Empfänger eines Datenstroms gemeinsamer Signale antwortet wieder',
+  'A stream of shared signals was disabled after three days of failures':
+    'Ein Datenstrom gemeinsamer Signale wurde nach drei Tagen mit Fehlern abgeschaltet',
+  'A stream of shared signals was deleted': 'Ein Datenstrom gemeinsamer Signale wurde gelöscht',
+  'The secret for shared signals of an identity provider was replaced':
+    'Das Geheimnis für gemeinsame Signale eines Identitätsanbieters wurde ersetzt',
+  'An identity provider sent a shared signal': 'Ein Identitätsanbieter sendete ein gemeinsames Signal',
+  'The identity provider disabled the account there': 'Der Identitätsanbieter hat das Konto dort gesperrt',
+  'The identity provider enabled the account there again':
+    'Der Identitätsanbieter hat das Konto dort wieder freigegeben',
 }

@@ -7,10 +7,10 @@ const CLOCK_SLACK_SECONDS = 60
 
 /** A signed token that is valid for one use. */
 export type SingleUseToken = {
-  kind: 'client assertion' | 'dpop' | 'logout token'
+  kind: 'client assertion' | 'dpop' | 'logout token' | 'signal'
   /**
    * The client of an assertion, the thumbprint of the key of a DPoP proof, or the identity provider of a logout
-   * token: the namespace of `jti`.
+   * token or a signal: the namespace of `jti`.
    */
   owner: string
   jti: string

@@ -128,11 +128,19 @@ export const UNVERIFIED_PARTS = `
 /**
  * Deletes what foreign keys do not delete with user `:userId`: CTEs for the statement that deletes the user,
  * whose row is locked. `unended_sessions` has the sessions that end with the user; clients are notified of
- * expired ones too, which the cleanup has not ended yet.
+ * expired ones too, which the cleanup has not ended yet. `kept_subjects` has the streams of shared signals that the events of
+ * the deletion, which are read later, are for.
  */
 export const DELETED_USER_PARTS = `
   unended_sessions AS (
     SELECT "id", "userId", "clientId", "expiresAt" FROM "Session" WHERE "tenantId" = :tenant AND "userId" = :userId AND "endedAt" IS NULL
   ), queued_logouts AS (${buildQueueLogoutsSql('unended_sessions')}
   ), deleted_device_codes AS (${buildDeleteDeviceCodesSql('"userId" = :userId')}
+  ), kept_subjects AS (
+    INSERT INTO "SignalSubject" ("tenantId", "streamId", "userId", "included", "expiresAt")
+    SELECT :tenant, s."id", :userId, true, now() + interval '30 days' FROM "SignalStream" s
+    WHERE s."tenantId" = :tenant AND (
+      EXISTS (SELECT FROM "Consent" k WHERE k."tenantId" = :tenant AND k."userId" = :userId AND k."clientId" = s."clientId")
+      OR EXISTS (SELECT FROM "Grant" g WHERE g."tenantId" = :tenant AND g."userId" = :userId AND g."clientId" = s."clientId")
+    ) ON CONFLICT DO NOTHING
   )`

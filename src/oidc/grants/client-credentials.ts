@@ -5,7 +5,7 @@ import { type CachedTenant, findTenant } from '../../access/tenant-cache.ts'
 import { env } from '../../core/env.ts'
 import { apiAudienceOf } from '../../core/issuer.ts'
 import { OAuthError } from '../../core/oauth-error.ts'
-import { isScope, parseScopeList, SYSTEM_SCOPES, SYSTEM_TENANT } from '../../core/scopes.ts'
+import { isClientScope, isScope, parseScopeList, SYSTEM_SCOPES, SYSTEM_TENANT } from '../../core/scopes.ts'
 import { requireAllowedResources } from '../model/requested-resources.ts'
 import { toScopeMember } from '../model/scopes.ts'
 import type { TokenRequest, TokenResponse } from '../model/token-request.ts'
@@ -16,8 +16,8 @@ import { computeLifetime, getTokenType } from '../token/token-response.ts'
 import { buildAccessTokenClaims } from '../token/user-claims.ts'
 
 /**
- * The client_credentials grant (RFC 6749, section 4.4), for management scopes that the client has. Throws
- * OAuthError invalid_scope and invalid_target.
+ * The client_credentials grant (RFC 6749, section 4.4), for management scopes and those of shared signals that the client
+ * has; a web client gets the latter alone. Throws OAuthError invalid_scope and invalid_target.
  */
 export async function issueMachineToken({
   ctx,
@@ -28,7 +28,11 @@ export async function issueMachineToken({
   dpopJkt,
 }: TokenRequest): Promise<TokenResponse> {
   const allowed = client.scopes.filter(
-    (scope) => isScope(scope) && (tenant.tenantId === SYSTEM_TENANT || !SYSTEM_SCOPES.includes(scope)),
+    (scope) =>
+      isClientScope(scope) ||
+      (client.appType === 'machine' &&
+        isScope(scope) &&
+        (tenant.tenantId === SYSTEM_TENANT || !SYSTEM_SCOPES.includes(scope))),
   )
   const scopes = form.scope === undefined ? allowed : parseScopeList(form.scope)
   const excess = scopes.filter((scope) => !allowed.includes(scope))
@@ -71,6 +75,11 @@ async function computeMachineAudience(
   scopes: string[],
   resources: string[],
 ): Promise<string[]> {
+  // Its own token is for its streams alone, and for no API.
+  if (client.appType !== 'machine')
+    return requireAllowedResources(resources.length > 0 ? resources : [apiAudienceOf(tenant.tenantId)], [
+      apiAudienceOf(tenant.tenantId),
+    ])
   const audiences: string[] = []
   for (const resource of resources)
     if (client.allTenants && (await isTenantApiAudience(resource))) audiences.push(resource)

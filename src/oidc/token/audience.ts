@@ -3,7 +3,7 @@ import { listDeclaredResources } from '../../access/declared-resources.ts'
 import { toAudience } from '../../access/protected-resources.ts'
 import type { CachedTenant } from '../../access/tenant-cache.ts'
 import { apiAudienceOf, isOwnAudience, issuerOf } from '../../core/issuer.ts'
-import { isScope, isUserScope } from '../../core/scopes.ts'
+import { isClientScope, isScope, isUserScope } from '../../core/scopes.ts'
 
 export const userinfoAudienceOf = (tenant: string): string => `${issuerOf(tenant)}/oidc/userinfo`
 
@@ -25,7 +25,7 @@ export async function listAllowedResources(
 
 /** Whether the scopes permit anything at the management API. */
 const includesApiScope = (scopes: readonly string[]): boolean =>
-  scopes.some((scope) => isScope(scope) || isUserScope(scope))
+  scopes.some((scope) => isScope(scope) || isUserScope(scope) || isClientScope(scope))
 
 /**
  * The default audience that tokens of a grant reach. A client that asks for consent gains none that the tenant has set

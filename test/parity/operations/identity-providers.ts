@@ -55,6 +55,15 @@ export const IDENTITY_PROVIDER_OPERATIONS: Record<string, Call[]> = {
       }),
     }),
   })),
+  rotateSignalsSecret: ['nowhere', 'acme'].map((idpId) => ({
+    title: idpId,
+    rest: (): Rest => ['POST', `/idps/${idpId}/signals-secret`],
+    gql: (): Gql => ({
+      mutation: 'rotateSignalsSecret',
+      input: { idpId },
+      read: ({ secret }) => ({ secret }),
+    }),
+  })),
   deleteIdentityProvider: ['nowhere', 'acme'].map((idpId) => ({
     title: idpId,
     rest: (): Rest => ['DELETE', `/idps/${idpId}`],
