@@ -55,30 +55,37 @@ async function showUsage(command: CommandDef, parent?: CommandDef): Promise<void
   process.stdout.write(`${process.stdout.isTTY ? text : stripVTControlCharacters(text)}\n\n`)
 }
 
-await runMain(
-  defineCommand({
-    meta: {
-      name: NAME,
-      version,
-      description: 'Identity platform: OpenID Connect, hosted sign-in, GraphQL and REST',
-    },
-    // Each is loaded when it is used: the operations of both APIs take a second.
-    subCommands: {
-      serve: serveCommand,
-      migrate: migrateCommand,
-      doctor: () => import('./cli/doctor.ts').then(({ doctorCommand }) => doctorCommand),
-      tenant: () => import('./cli/tenant.ts').then(({ tenantCommand }) => tenantCommand),
-      client: () => import('./cli/client.ts').then(({ clientCommand }) => clientCommand),
-      'api-key': () => import('./cli/api-key.ts').then(({ apiKeyCommand }) => apiKeyCommand),
-      document: () => import('./cli/document.ts').then(({ documentCommand }) => documentCommand),
-      idp: () => import('./cli/idp.ts').then(({ idpCommand }) => idpCommand),
-      admin: () => import('./cli/admin.ts').then(({ adminCommand }) => adminCommand),
-      user: () => import('./cli/user.ts').then(({ userCommand }) => userCommand),
-      import: () => import('./cli/user-files.ts').then(({ importCommand }) => importCommand),
-      key: () => import('./cli/key.ts').then(({ keyCommand }) => keyCommand),
-      limit: () => import('./cli/limit.ts').then(({ limitCommand }) => limitCommand),
-      webhook: () => import('./cli/webhook.ts').then(({ webhookCommand }) => webhookCommand),
-    },
-  }),
-  { showUsage: showUsage as typeof import('citty').showUsage },
-)
+const rootCommand: CommandDef = defineCommand({
+  meta: {
+    name: NAME,
+    version,
+    description: 'Identity platform: OpenID Connect, hosted sign-in, GraphQL and REST',
+  },
+  // Each is loaded when it is used: the operations of both APIs take a second.
+  subCommands: {
+    serve: serveCommand,
+    migrate: migrateCommand,
+    doctor: () => import('./cli/doctor.ts').then(({ doctorCommand }) => doctorCommand),
+    tenant: () => import('./cli/tenant.ts').then(({ tenantCommand }) => tenantCommand),
+    client: () => import('./cli/client.ts').then(({ clientCommand }) => clientCommand),
+    'api-key': () => import('./cli/api-key.ts').then(({ apiKeyCommand }) => apiKeyCommand),
+    document: () => import('./cli/document.ts').then(({ documentCommand }) => documentCommand),
+    idp: () => import('./cli/idp.ts').then(({ idpCommand }) => idpCommand),
+    admin: () => import('./cli/admin.ts').then(({ adminCommand }) => adminCommand),
+    user: () => import('./cli/user.ts').then(({ userCommand }) => userCommand),
+    import: () => import('./cli/user-files.ts').then(({ importCommand }) => importCommand),
+    session: () => import('./cli/session.ts').then(({ sessionCommand }) => sessionCommand),
+    event: () => import('./cli/event.ts').then(({ eventCommand }) => eventCommand),
+    organization: () =>
+      import('./cli/organization.ts').then(({ organizationCommand }) => organizationCommand),
+    completion: () =>
+      import('./cli/completion.ts').then(({ createCompletionCommand }) =>
+        createCompletionCommand(() => rootCommand),
+      ),
+    key: () => import('./cli/key.ts').then(({ keyCommand }) => keyCommand),
+    limit: () => import('./cli/limit.ts').then(({ limitCommand }) => limitCommand),
+    webhook: () => import('./cli/webhook.ts').then(({ webhookCommand }) => webhookCommand),
+  },
+})
+
+await runMain(rootCommand, { showUsage: showUsage as typeof import('citty').showUsage })

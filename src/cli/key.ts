@@ -1,5 +1,6 @@
 import { reencryptAll } from '../jobs/reencrypt.ts'
 import { rotateSigningKeys } from '../keys/key-rotation.ts'
+import { defineOperationCommand } from './api/operation-command.ts'
 import {
   createTenantCtx,
   defineCommandGroup,
@@ -57,6 +58,13 @@ const rotateCommand = defineDatabaseCommand({
 export const keyCommand = defineCommandGroup(
   'key',
   'Encryption keys and signing keys',
-  { 're-encrypt': reEncryptCommand, rotate: rotateCommand },
+  {
+    list: defineOperationCommand('getSigningKeys', {
+      name: 'list',
+      columns: ['kid', 'alg', 'activeAt', 'expiresAt'],
+    }),
+    're-encrypt': reEncryptCommand,
+    rotate: rotateCommand,
+  },
   'keys',
 )

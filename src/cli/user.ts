@@ -2,6 +2,7 @@ import type { Ctx } from '../context/context.ts'
 import type { User } from '../generated/prisma/client.ts'
 import { toUserBody } from '../users/user-body.ts'
 import { createUser, getUser, getUserByEmail, updateUser } from '../users/users.ts'
+import { defineOperationCommand } from './api/operation-command.ts'
 import { defineCommandGroup, defineDatabaseCommand, formatMembers, TENANT_ARG } from './command.ts'
 import { buildSetArg } from './set-option.ts'
 import { createUsersCtx, exportCommand, importCommand } from './user-files.ts'
@@ -61,6 +62,18 @@ export const userCommand = defineCommandGroup(
     create: createCommand,
     show: showCommand,
     update: updateCommand,
+    list: defineOperationCommand('listUsers', {
+      name: 'list',
+      columns: ['id', 'email', 'name', 'lastSeenAt', 'createdAt'],
+    }),
+    sessions: defineOperationCommand('listUserSessions', {
+      name: 'sessions',
+      columns: ['id', 'clientId', 'lastSeenAt', 'lastSeenIp'],
+    }),
+    delete: defineOperationCommand('deleteUser', {
+      name: 'delete',
+      confirms: 'The user will be deleted permanently.',
+    }),
     import: importCommand,
     export: exportCommand,
   },

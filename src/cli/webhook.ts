@@ -9,6 +9,7 @@ import {
 } from '../webhooks/deliveries.ts'
 import { WebhookDeliveryShape, WebhookShape } from '../webhooks/webhooks.fields.ts'
 import { createWebhook, deleteWebhook, listWebhooks, updateWebhook } from '../webhooks/webhooks.ts'
+import { defineOperationCommand } from './api/operation-command.ts'
 import {
   createTenantCtx,
   defineCommandGroup,
@@ -146,6 +147,7 @@ const redeliverCommand = defineDatabaseCommand({
 export const webhookCommand = defineCommandGroup('webhook', 'Webhooks of a tenant', {
   create: createCommand,
   list: listCommand,
+  show: defineOperationCommand('getWebhook', { name: 'show' }),
   update: updateCommand,
   delete: deleteCommand,
   test: testCommand,

@@ -5,9 +5,12 @@ import { adminCommand } from '../../src/cli/admin.ts'
 import { apiKeyCommand } from '../../src/cli/api-key.ts'
 import { clientCommand } from '../../src/cli/client.ts'
 import { documentCommand } from '../../src/cli/document.ts'
+import { eventCommand } from '../../src/cli/event.ts'
 import { idpCommand } from '../../src/cli/idp.ts'
 import { keyCommand } from '../../src/cli/key.ts'
 import { limitCommand } from '../../src/cli/limit.ts'
+import { organizationCommand } from '../../src/cli/organization.ts'
+import { sessionCommand } from '../../src/cli/session.ts'
 import { tenantCommand } from '../../src/cli/tenant.ts'
 import { userCommand } from '../../src/cli/user.ts'
 import { webhookCommand } from '../../src/cli/webhook.ts'
@@ -29,6 +32,9 @@ const groups = {
   key: keyCommand,
   limit: limitCommand,
   webhook: webhookCommand,
+  session: sessionCommand,
+  event: eventCommand,
+  organization: organizationCommand,
 }
 
 const readOptions = (text: string): string[] => [
@@ -80,6 +86,7 @@ describe('docs/command-line.md', () => {
       'serve',
       'migrate',
       'doctor',
+      'completion',
     ])
   })
 })

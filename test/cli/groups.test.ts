@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -5,7 +6,9 @@ import { describe, expect, onTestFinished } from 'vitest'
 import { createPlatformCtx } from '../../src/context/context.ts'
 import { issuerOf } from '../../src/core/issuer.ts'
 import { getUserByEmail } from '../../src/users/users.ts'
+import { tokenFor } from '../support/actors.ts'
 import { vestibule } from '../support/cli.ts'
+import { logOf } from '../support/events.ts'
 import { hasServices } from '../support/services.ts'
 import { test } from '../support/tenant-per-test.ts'
 
@@ -145,5 +148,40 @@ describe.runIf(hasServices)('vestibule user', () => {
         stdout: '',
         stderr: `The command is not valid.\n  ${message}\n`,
       })
+  })
+})
+
+describe.runIf(hasServices)('the commands of operations', () => {
+  test('list, show, change and delete, on the database and with --url', async ({ app, tenant }) => {
+    const over = ['--url', app.origin, '--token', await tokenFor(tenant)]
+    const run = async (words: string, ...more: string[]) => {
+      const { code, stdout, stderr } = await vestibule([
+        ...words.split(' '),
+        '--tenant',
+        tenant,
+        '--json',
+        ...more,
+      ])
+      expect([words, code, stderr]).toEqual([words, 0, expect.anything()])
+      return JSON.parse(stdout.trim().split('\n').at(-1) ?? '')
+    }
+    const { id } = await run('organization create', '--set', 'name=Acme', '--set', 'slug=acme')
+    await run(`organization update ${id}`, '--set', 'name=Acme Inc.', ...over)
+    expect(await run('organization list', ...over)).toMatchObject([{ id, name: 'Acme Inc.' }])
+    const { id: userId } = await run('user create ada@acme.example')
+    await run(`user update ${userId}`, '--set', 'locked=true')
+    expect(await run('user list', '--filter', 'locked=true', '--limit', '1')).toMatchObject([{ id: userId }])
+    expect(await run('key list')).toMatchObject({ keys: [{ alg: expect.any(String) }] })
+    await logOf(tenant)
+    expect(await run('event list', '--since', '1h', '--filter', 'types=user.locked', ...over)).toMatchObject([
+      { type: 'user.locked' },
+    ])
+    expect(await vestibule(['session', 'show', 'session_x', '--tenant', tenant])).toMatchObject({ code: 1 })
+    await run(`organization delete ${id}`, '--yes')
+    const tail = await vestibule(['event', 'tail', '--tenant', tenant, '--since', '1h', '--count', '1'])
+    expect(tail.stdout).toMatch(/^\S+Z {2}\w+\.\w+ {2}/)
+    const { stdout } = await vestibule(['completion', 'bash'])
+    const script = `${stdout}COMP_WORDS=(vestibule tenant ap); COMP_CWORD=2; _vestibule; echo "$COMPREPLY"`
+    expect(execFileSync('bash', ['-c', script]).toString()).toBe('apply\n')
   })
 })
