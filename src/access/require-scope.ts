@@ -45,6 +45,12 @@ export function requireNoEscalation(ctx: Ctx, wanted: Iterable<Scope>): void {
 }
 
 /**
+ * Requires all scopes of the tenant: who receives the messages of people, or decides about their sign-ins, can act as any of
+ * them. Throws Forbidden.
+ */
+export const requireEveryScope = (ctx: Ctx): void => requireNoEscalation(ctx, getRoleScopes(['admin']))
+
+/**
  * Requires that users of the tenant can have the roles, and that the caller has all their scopes. The roles do not change
  * before the transaction ends. Throws InvalidInput, NotFound and Forbidden.
  */

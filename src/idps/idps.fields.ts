@@ -246,6 +246,11 @@ export const IdpShape = z
   .object({ id: z.string().meta(ID_META), type, ...answers, ...SERVICE_FIELDS })
   .meta({ id: 'IdentityProvider', ...META })
 
+/** Input of rotateSignalsSecret. */
+export const SignalsSecretRotation = z
+  .strictObject({}, 'must be an object')
+  .meta({ id: 'SignalsSecretRotation', description: 'It has no members.' })
+
 export const SIGNALS_SECRET = z.string().meta({
   description: 'The secret, as `Authorization: Bearer` of the signals. Returned only here.',
   example: 'Zk1vN3cYp0sRbTq8uXeHj5mLwD7aGfK2iOyQxV4tCnE',

@@ -9,7 +9,14 @@ import { defineResource } from '../operations/resource.ts'
 import type { RestRoute } from '../rest/route.ts'
 import { encodeIdCursor } from '../schema/page.ts'
 import { idShape } from '../schema/response-shapes.ts'
-import { IdpCreate, IdpPatch, IdpShape, NewSignalsSecretShape, SIGNALS_SECRET } from './idps.fields.ts'
+import {
+  IdpCreate,
+  IdpPatch,
+  IdpShape,
+  NewSignalsSecretShape,
+  SIGNALS_SECRET,
+  SignalsSecretRotation,
+} from './idps.fields.ts'
 import { IdentityProviderRef } from './idps.graphql.ts'
 import {
   createIdentityProvider,
@@ -18,12 +25,12 @@ import {
   type Idp,
   listIdentityProviders,
   listOrganizationIdps,
-  rotateSignalsSecret,
   toIdpListName,
   updateIdentityProvider,
 } from './idps.ts'
 import { ProviderTestInput, ProviderTestShape } from './provider-check.fields.ts'
 import { testIdentityProvider } from './provider-check.ts'
+import { rotateSignalsSecret } from './signals-secret.ts'
 
 const IDP = defineResource<Idp>({
   member: 'identityProvider',
@@ -120,6 +127,8 @@ export const idpOperations: readonly RestRoute[] = [
     scope: 'idps:write',
     isCreation: true,
     targets: ['idpId'],
+    input: SignalsSecretRotation,
+    isInputOptional: true,
     errors: [NotFound, Conflict],
     output: { identityProvider: IDP, secret: SIGNALS_SECRET },
     rest: {
@@ -128,7 +137,7 @@ export const idpOperations: readonly RestRoute[] = [
       response: NewSignalsSecretShape,
       toBody: (_ctx, { secret }) => ({ secret }),
     },
-    run: (ctx, { idpId }) => rotateSignalsSecret(ctx, idpId),
+    run: (ctx, { idpId }, input) => rotateSignalsSecret(ctx, idpId, input),
   }),
   ...defineMutation({
     name: 'deleteIdentityProvider',

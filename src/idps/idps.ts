@@ -4,8 +4,7 @@ import { shareRoles } from '../access/held-roles.sql.ts'
 import { requireNoEscalation } from '../access/require-scope.ts'
 import { invalidateTenant } from '../access/tenant-cache.ts'
 import type { Ctx } from '../context/context.ts'
-import { randomToken, sha256Hex } from '../core/crypto.ts'
-import { Conflict, InvalidInput, NotFound } from '../core/errors.ts'
+import { InvalidInput, NotFound } from '../core/errors.ts'
 import { isJsonObject } from '../core/json/json-object.ts'
 import { getRoleScopes, listManagementScopes } from '../core/scopes.ts'
 import type { Db, Tx } from '../database/handle.ts'
@@ -163,7 +162,7 @@ export const listOrganizationIdps = (ctx: Ctx, id: string, args: PageArgs): Prom
  * Controlling a provider means controlling the accounts that are linked to it: throws Forbidden when a linked user has
  * roles or rights that the caller may not give.
  */
-async function requireIdpControl(tx: Tx, ctx: Ctx, idpId: string): Promise<void> {
+export async function requireIdpControl(tx: Tx, ctx: Ctx, idpId: string): Promise<void> {
   const { actor, tenant, scopes } = ctx
   if (actor.kind === 'platform' || listManagementScopes(tenant).every((scope) => scopes.has(scope))) return
   requireNoEscalation(ctx, getRoleScopes(await shareRoles(tx, await selectLinkedUserRoles(tx, idpId))))
@@ -245,33 +244,6 @@ export async function updateIdentityProvider(ctx: Ctx, idpId: string, input: unk
     })
   })
   return toIdp(row)
-}
-
-/**
- * Replaces the secret with which a provider sends shared signals, which is returned only here. From then on, signals without it
- * are rejected. Throws NotFound, Conflict without a signalsIssuer, and Forbidden where linked people have roles that permit
- * what the caller may not.
- */
-export async function rotateSignalsSecret(
-  ctx: Ctx,
-  idpId: string,
-): Promise<{ identityProvider: Idp; secret: string }> {
-  if (!isIdpId(idpId)) throw new NotFound('identity provider')
-  const secret = randomToken()
-  const row = await ctx.db.transaction(async (tx) => {
-    const current = await lockIdp(tx, idpId)
-    if (!current) throw new NotFound('identity provider')
-    await requireIdpControl(tx, ctx, idpId)
-    if (current.signalsIssuer === null)
-      throw new Conflict([], 'The provider has no signalsIssuer: its signals are not accepted.')
-    const { organizationId, updatedAt } = current
-    await recordEvents(tx, ctx, [createEvent('idp.signals_secret_rotated', { idpId, organizationId })])
-    return tx.prisma.identityProvider.update({
-      where: { tenantId_id: { tenantId: ctx.tenant, id: idpId } },
-      data: { signalsSecretHash: sha256Hex(secret), updatedAt: moveForward(updatedAt) },
-    })
-  })
-  return { identityProvider: toIdp(row), secret }
 }
 
 /**

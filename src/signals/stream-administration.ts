@@ -1,7 +1,7 @@
 import { requireScope } from '../access/require-scope.ts'
 import type { Ctx } from '../context/context.ts'
 import { parseInput } from '../schema/input-shapes.ts'
-import { SignalStreamPatch } from './streams.fields.ts'
+import { SignalStreamPatch, SignalStreamVerification } from './streams.fields.ts'
 import { changeStream, deleteStream, type SignalStream, setStreamStatus, verifyStream } from './streams.ts'
 
 /**
@@ -16,9 +16,11 @@ export async function updateSignalStream(ctx: Ctx, id: string, input: unknown): 
   )
 }
 
-/** Sends a verification event to a stream. Throws NotFound, Conflict and RateLimited. */
-export const verifySignalStream = (ctx: Ctx, id: string): Promise<SignalStream> =>
-  verifyStream(ctx, id, { clientId: null, state: null })
+/** Sends a verification event to a stream. Throws InvalidInput, NotFound, Conflict and RateLimited. */
+export async function verifySignalStream(ctx: Ctx, id: string, input: unknown = {}): Promise<SignalStream> {
+  parseInput(SignalStreamVerification, input)
+  return verifyStream(ctx, id, { clientId: null, state: null })
+}
 
 /** Deletes a stream with the events that wait. Throws NotFound. */
 export const deleteSignalStream = (ctx: Ctx, id: string) => deleteStream(ctx, id, null)

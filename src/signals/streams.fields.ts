@@ -36,6 +36,11 @@ export const SignalStreamPatch = z
   )
   .meta({ id: 'SignalStreamPatch', ...MODEL })
 
+/** Input of verifySignalStream. */
+export const SignalStreamVerification = z
+  .strictObject({}, 'must be an object')
+  .meta({ id: 'SignalStreamVerification', description: 'It has no members.' })
+
 /** A stream of shared signals in REST responses. */
 export const SignalStreamShape = z
   .object({

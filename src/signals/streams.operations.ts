@@ -5,7 +5,7 @@ import { defineLookup } from '../operations/query.ts'
 import type { RestRoute } from '../rest/route.ts'
 import { idShape } from '../schema/response-shapes.ts'
 import { deleteSignalStream, updateSignalStream, verifySignalStream } from './stream-administration.ts'
-import { SignalStreamPatch } from './streams.fields.ts'
+import { SignalStreamPatch, SignalStreamVerification } from './streams.fields.ts'
 import { SIGNAL_STREAM } from './streams.graphql.ts'
 import { getSignalStream, listSignalStreams } from './streams.ts'
 
@@ -47,11 +47,13 @@ export const signalStreamOperations: readonly RestRoute[] = [
     summary: 'Sends a verification event to a stream.',
     scope: 'clients:write',
     targets: ['signalStreamId'],
+    input: SignalStreamVerification,
+    isInputOptional: true,
     errors: [NotFound, Conflict, RateLimited],
     output: { signalStream: SIGNAL_STREAM },
     rest: { method: 'POST', path: `${PATH}/verify` },
-    run: async (ctx, { signalStreamId }) => ({
-      signalStream: await verifySignalStream(ctx, signalStreamId),
+    run: async (ctx, { signalStreamId }, input) => ({
+      signalStream: await verifySignalStream(ctx, signalStreamId, input),
     }),
   }),
   ...defineMutation({

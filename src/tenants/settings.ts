@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { shareKnownRoles } from '../access/held-roles.sql.ts'
+import { requireEveryScope } from '../access/require-scope.ts'
 import { invalidateTenant } from '../access/tenant-cache.ts'
 import type { Ctx } from '../context/context.ts'
 import { InvalidInput, NotFound } from '../core/errors.ts'
@@ -11,6 +12,7 @@ import { createBodyMapper } from '../schema/response-shapes.ts'
 import {
   findDeliveryIssues,
   findSecretIssues,
+  messageServerSettings,
   SERVER_SECRET_NAMES,
   toServerColumns,
 } from './message-servers.fields.ts'
@@ -31,6 +33,9 @@ export const toSettings = (tenant: Tenant) => toSettingsFields(tenant)
 /** Returns the stored settings. Throws NotFound. */
 export const getSettings = async (ctx: Ctx) => toSettings(await getTenant(ctx))
 
+/** What decides who receives the codes of people. */
+const SERVER_FIELDS: string[] = [...Object.keys(messageServerSettings), ...SERVER_SECRET_NAMES]
+
 /** The settings that `findDeliveryIssues` compares. */
 const DELIVERY_SETTINGS: string[] = [
   'mailServer',
@@ -45,8 +50,8 @@ const SETTING_NAMES = Object.keys(TENANT_SETTINGS) as (keyof typeof TENANT_SETTI
 /**
  * Updates the given settings; null and, for text, '' unset. An update without a difference changes neither
  * updatedAt nor the event log. Five round trips; one when no setting is given. Throws InvalidInput, and
- * Conflict when the tenant has changed since `expectedUpdatedAt`. Every process uses the new settings within a
- * second.
+ * Conflict when the tenant has changed since `expectedUpdatedAt`, and Forbidden for servers of messages without every scope.
+ * Every process uses the new settings within a second.
  */
 export async function updateSettings(ctx: Ctx, input: unknown): Promise<Tenant> {
   const {
@@ -77,6 +82,7 @@ export async function updateSettings(ctx: Ctx, input: unknown): Promise<Tenant> 
       issues.push(...findDeliveryIssues(next))
     if (changedFields.length === 0 && issues.length === 0) return current
     if (issues.length > 0) throw new InvalidInput(issues)
+    if (changedFields.some((name) => SERVER_FIELDS.includes(name))) requireEveryScope(ctx)
     await shareKnownRoles(tx, settings.secondFactorRoles ?? [], 'secondFactorRoles')
     await recordEvents(tx, ctx, [createEvent('tenant.updated', { changedFields })])
     invalidateTenant(tx)

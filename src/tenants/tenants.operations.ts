@@ -59,7 +59,7 @@ export const tenantOperations: readonly RestRoute[] = [
   ...defineMutation({
     name: 'updateTenantSettings',
     summary:
-      'Updates the settings of the tenant. Omitted settings are unchanged; null unsets, and an empty string unsets a text.',
+      'Updates the settings of the tenant. Omitted settings are unchanged; null unsets, and an empty string unsets a text. The servers for messages require all scopes of the tenant.',
     scope: 'tenant:write',
     input: TenantSettingsPatch,
     errors: [Conflict, NotFound],

@@ -11,6 +11,7 @@ import { deliverMessage } from '../../src/delivery/deliver-message.ts'
 import { buildTestMessage } from '../../src/delivery/messages/test-message.ts'
 import { sendByOwnMailServer } from '../../src/delivery/own-mail-server.ts'
 import type { OwnServers } from '../../src/delivery/own-servers.ts'
+import { updateSettings } from '../../src/tenants/settings.ts'
 import { getSetup } from '../../src/tenants/tenant-setup.ts'
 import { testDelivery } from '../../src/tenants/test-delivery.ts'
 import { createUser } from '../../src/users/users.ts'
@@ -242,6 +243,19 @@ describe('the gateway of a tenant', () => {
 })
 
 describe('the settings of the servers', () => {
+  test('need every scope, because they decide who receives the codes of administrators', async ({
+    ctx,
+    settings,
+  }) => {
+    const limited = { ...ctx, scopes: new Set(['tenant:write'] as const) }
+    const gateway = { smsGatewayUrl: 'https://sms.example', smsGatewayToken: 'token' }
+    for (const change of [settings.mail, gateway])
+      await expect(updateSettings(limited, change)).rejects.toMatchObject({ code: 'FORBIDDEN' })
+    await expect(updateSettings(limited, { friendlyName: 'Shop' })).resolves.toMatchObject({
+      friendlyName: 'Shop',
+    })
+  })
+
   test('keep their secrets, which must be given again with another server', async ({
     settings,
     events,

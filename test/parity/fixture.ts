@@ -111,12 +111,21 @@ export async function createFixture(upstream: Upstream): Promise<Fixture> {
   })
   for (const id of ['acme', 'other'])
     await db.identityProvider.create({
-      data: { tenantId: tenant, id, type: 'oidc', name: id, issuer: `https://${id}.example`, clientId: 'us' },
+      data: {
+        tenantId: tenant,
+        id,
+        type: 'oidc',
+        name: id,
+        signalsIssuer: 'https://signals.example',
+        issuer: `https://${id}.example`,
+        clientId: 'us',
+      },
     })
   await createIdentityProvider(ctx, {
     id: 'real',
     type: 'oidc',
     name: 'Upstream',
+    signalsIssuer: 'https://signals.example',
     issuer: upstream.issuer,
     ...upstream.client,
   })

@@ -51,6 +51,12 @@ const BAD_URLS = [
   '*',
 ]
 
+/** A gateway needs its token. */
+const addToken = (fields: object) => ({
+  ...fields,
+  ...('smsGatewayUrl' in fields && { smsGatewayToken: 'token' }),
+})
+
 type Written = { status: number; body: object }
 type Write = (fields: object) => Promise<Written>
 
@@ -118,8 +124,8 @@ const test = base
       LinkViewerIdpUserInput: linkIdpUser,
       CreateWebhookInput: (fields) => rest('POST', '/webhooks', fields),
       UpdateWebhookInput: (fields) => rest('PATCH', `/webhooks/${webhookId}`, fields),
-      UpdateTenantSettingsInput: (fields) => rest('PATCH', '/settings', fields),
-      TenantSettingsInput: createTenant,
+      UpdateTenantSettingsInput: (fields) => rest('PATCH', '/settings', addToken(fields)),
+      TenantSettingsInput: (fields) => createTenant(addToken(fields)),
     }
     return writers
   })
@@ -146,6 +152,7 @@ describe.runIf(hasServices)('the arguments that are URLs', () => {
         'privacyUrl',
         'profile',
         'redirectUri',
+        'smsGatewayUrl',
         'supportUrl',
         'termsUrl',
         'url',

@@ -20,7 +20,7 @@ export const SIGNAL_STREAM_OPERATIONS: Record<string, Call[]> = {
     [
       ['unknown', {}],
       ['present', { status: 'paused', statusReason: '' }],
-      ['present', { status: 'paused', statusReason: 'Maintenance', allUsers: true }],
+      ['present', { status: 'paused', statusReason: 'Maintenance', allUsers: false }],
     ] as const
   ).map(([which, input]) => ({
     title: `${which} ${JSON.stringify(input)}`,
