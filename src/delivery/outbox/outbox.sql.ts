@@ -34,7 +34,7 @@ const MESSAGE_RETURNS = {
 } as const
 
 /** The due messages that a claim looks at. */
-const WINDOW = 500
+const WINDOW = 128
 
 /** A message that a process has claimed. */
 export type ClaimedMessage = RowOf<{ returns: typeof MESSAGE_RETURNS }>

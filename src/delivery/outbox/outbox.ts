@@ -2,7 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { errorMessage } from '../../core/error-message.ts'
 import { log } from '../../core/log.ts'
 import { tracedAlone } from '../../core/requests/spans.ts'
-import { takeTurn } from '../../core/turns.ts'
 import { type Db, Handle } from '../../database/handle.ts'
 import { system } from '../../database/system.ts'
 import type { ClaimedMessage, OutboxClaim } from './outbox.sql.ts'
@@ -42,7 +41,7 @@ const LEASE_SECONDS = 20
 /** How often messages that other processes inserted, and postponed ones, are looked for. */
 const POLL_MS = 3000
 /** How long the places of attempts that ended are gathered, while others run: one claim fills them all. */
-const GATHER_MS = 10
+const GATHER_MS = 25
 /** How long running attempts may finish at shutdown. Aborted ones are repeated by another process. */
 const SHUTDOWN_GRACE_MS = 3000
 
@@ -64,7 +63,6 @@ async function attemptMessage<Message extends ClaimedMessage, Answer>(
 ): Promise<void> {
   const { tenantId, recipientId, attempts, expiresAt } = message
   const db = new Handle({ tenant: tenantId })
-  await takeTurn({ tenant: tenantId, workload: 'change' })
   const answer = await send(message, signal)
   if (answer === null) return store.finish(db, message, null)
   if (isAccepted(answer)) return store.finish(db, message, { result: 'delivered', answer })
