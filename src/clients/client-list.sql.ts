@@ -1,5 +1,4 @@
 import { storedColumns } from '../database/columns.ts'
-import { buildFilterConditions } from '../database/filter-conditions.ts'
 import type { Db } from '../database/handle.ts'
 import {
   type BindParameter,
@@ -9,7 +8,8 @@ import {
   type KeysetOrder,
   type KeysetSource,
 } from '../database/keyset.ts'
-import { buildFoldedSql, buildSearchCondition } from '../database/search-conditions.ts'
+import { buildFilterConditions } from '../database/lists/filter-conditions.ts'
+import { buildFoldedSql, buildSearchCondition } from '../database/lists/search-conditions.ts'
 import { boundStatement } from '../database/statement.ts'
 import { Prisma } from '../generated/prisma/client.ts'
 import type { Paging } from '../schema/page.ts'

@@ -1,7 +1,7 @@
 import type { ReadLimit } from '../core/network/read-limit.ts'
-import { buildFilterConditions } from '../database/filter-conditions.ts'
 import type { Db } from '../database/handle.ts'
 import { type BindParameter, createBinder } from '../database/keyset.ts'
+import { buildFilterConditions } from '../database/lists/filter-conditions.ts'
 import { boundStatement } from '../database/statement.ts'
 import type { Position } from '../model/event-position.ts'
 import { EVENT_FILTER, type EventFilter } from './list.fields.ts'

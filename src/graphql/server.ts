@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
-import type { GraphQLSchema } from 'graphql'
+import { type GraphQLFieldResolver, type GraphQLSchema, isObjectType } from 'graphql'
 import { createYoga } from 'graphql-yoga'
 import { apiResourceOf } from '../access/protected-resources.ts'
 import { findTenant } from '../access/tenant-cache.ts'
@@ -9,6 +9,8 @@ import { OpenAnswer } from '../coordination/answers.ts'
 import { chargeCall, toBudgetHeaders } from '../coordination/call-budget.ts'
 import { env } from '../core/env.ts'
 import { NotFound, Unavailable } from '../core/errors.ts'
+import { findRecord } from '../core/requests/record.ts'
+import { startSpan } from '../core/requests/spans.ts'
 import { toAppError } from '../core/to-app-error.ts'
 import { takeTurn } from '../core/turns.ts'
 import { type HeaderReader, readRequestMeta } from '../http/request.http.ts'
@@ -18,8 +20,34 @@ import { createHttpRules } from './http-rules.ts'
 import { createOperationRules, type ExecutionSettings } from './limits/operation-rules.ts'
 import type { FindConsoleDocument } from './limits/requested-document.ts'
 import { createSocketServer } from './live/socket.ts'
+import { findOwnRule } from './own-fields.ts'
 import { createContext, identifyCaller } from './request-context.ts'
-import { traceSlowFields } from './slow-fields.ts'
+
+/** A field that takes longer has a span. */
+const SLOW_MS = 10
+
+type Resolver = GraphQLFieldResolver<unknown, unknown>
+
+const traceSlow =
+  (name: string, resolve: Resolver): Resolver =>
+  (source, args, context, info) => {
+    const result: unknown = resolve(source, args, context, info)
+    if (!(result instanceof Promise) || !findRecord()?.span) return result
+    const [startTime, start] = [Date.now(), performance.now()]
+    return result.finally(() => {
+      if (performance.now() - start > SLOW_MS) startSpan({ name, kind: 'internal', startTime })?.end()
+    })
+  }
+
+/** Has slow fields shown as spans. Fields that are read from their object without waiting stay as they are. */
+export function traceSlowFields(schema: GraphQLSchema): void {
+  for (const type of Object.values(schema.getTypeMap())) {
+    if (!isObjectType(type) || type.name.startsWith('__')) continue
+    for (const field of Object.values(type.getFields()))
+      if (field.resolve && !findOwnRule(field.resolve))
+        field.resolve = traceSlow(`${type.name}.${field.name}`, field.resolve)
+  }
+}
 
 /** The GraphQL endpoints of all tenants: `/{tenant}/graphql` over HTTP, event streams and WebSockets. */
 export type GraphqlHandler = {

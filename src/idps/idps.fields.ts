@@ -14,7 +14,6 @@ import { asId, createIdPattern, createIdShape, instantShape } from '../schema/re
 import type { UrlRules } from '../schema/url-shapes.ts'
 import { CLAIMED_ROLE_FIELDS, findMappingIssues } from './claimed-roles.fields.ts'
 import { findPolicyIssues, POLICY_FIELDS } from './entry-policy.fields.ts'
-import type { SecretColumn } from './idp-secrets.ts'
 import { parsePublicKey } from './provider/provider-keys.ts'
 import {
   ID_TOKEN_ALGORITHM,
@@ -23,6 +22,7 @@ import {
   REQUIRABLE_FIELD,
   SECRET_ALGORITHM,
 } from './provider/provider-types.ts'
+import type { SecretColumn } from './secrets/idp-secrets.ts'
 
 /** https, or http on a loopback host; in development also private hosts. */
 const SECURE_URL: UrlRules = { secure: env.isProduction }

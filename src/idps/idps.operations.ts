@@ -30,7 +30,7 @@ import {
 } from './idps.ts'
 import { ProviderTestInput, ProviderTestShape } from './provider-check.fields.ts'
 import { testIdentityProvider } from './provider-check.ts'
-import { rotateSignalsSecret } from './signals-secret.ts'
+import { rotateSignalsSecret } from './secrets/signals-secret.ts'
 
 const IDP = defineResource<Idp>({
   member: 'identityProvider',

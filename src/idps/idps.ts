@@ -28,7 +28,6 @@ import {
 } from './callback-url.ts'
 import { listMappedRoles, requireMapping } from './claimed-roles.ts'
 import { requireOrganization } from './idp-organization.ts'
-import { type SecretColumn, sealIdpSecrets, unsealIdpSecrets } from './idp-secrets.ts'
 import { createIdpPatchShape, IDP_FIELD_NAMES, IDP_FIELDS, IdpCreate, type IdpFields } from './idps.fields.ts'
 import {
   deleteIdpLinks,
@@ -41,6 +40,7 @@ import { listMissingFields } from './missing-fields.ts'
 import { findSecretExpiry } from './provider/apple-secret.ts'
 import { clearIdTokens } from './provider/provider-sessions.ts'
 import type { RequirableField } from './provider/provider-types.ts'
+import { type SecretColumn, sealIdpSecrets, unsealIdpSecrets } from './secrets/idp-secrets.ts'
 
 /**
  * An identity provider without its secrets; only their presence is included. `missing` has the fields that it

@@ -1,7 +1,7 @@
 import { revokeSessions } from '../access/revocation/revocation.ts'
 import { createPlatformCtx } from '../context/context.ts'
 import { system } from '../database/system.ts'
-import { MAX_DAYS } from '../events/daily-counts.fields.ts'
+import { MAX_DAYS } from '../events/daily-counts/daily-counts.fields.ts'
 import { deleteMarks } from '../events/marks.sql.ts'
 import { lockTenantRow } from '../keys/keys.sql.ts'
 import { encodePosition } from '../model/event-position.ts'

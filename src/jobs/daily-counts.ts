@@ -1,5 +1,5 @@
 import { system } from '../database/system.ts'
-import { countEvents } from '../events/daily-counts.sql.ts'
+import { countEvents } from '../events/daily-counts/daily-counts.sql.ts'
 import { startRepeatedJob } from './scheduler.ts'
 
 const INTERVAL_MS = 15_000

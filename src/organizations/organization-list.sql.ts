@@ -1,5 +1,4 @@
 import { storedColumns } from '../database/columns.ts'
-import { buildFilterConditions } from '../database/filter-conditions.ts'
 import type { Db } from '../database/handle.ts'
 import {
   type BindParameter,
@@ -8,8 +7,9 @@ import {
   createBinder,
   type KeysetOrder,
 } from '../database/keyset.ts'
+import { buildFilterConditions } from '../database/lists/filter-conditions.ts'
+import { buildTermDriver, LAST_CHARACTER, type TermDriver } from '../database/lists/term-lists.ts'
 import { boundStatement } from '../database/statement.ts'
-import { buildTermDriver, LAST_CHARACTER, type TermDriver } from '../database/term-lists.ts'
 import { type Organization, Prisma } from '../generated/prisma/client.ts'
 import type { Paging } from '../schema/page.ts'
 import {

@@ -1,4 +1,3 @@
-import { bindRange, buildFilterConditions } from '../database/filter-conditions.ts'
 import type { Db } from '../database/handle.ts'
 import {
   type BindParameter,
@@ -8,6 +7,7 @@ import {
   createBinder,
   type KeysetOrder,
 } from '../database/keyset.ts'
+import { bindRange, buildFilterConditions } from '../database/lists/filter-conditions.ts'
 import { boundStatement, typed } from '../database/statement.ts'
 import type { Paging } from '../schema/page.ts'
 import { SESSION_FILTER, type SessionFilter, type SessionListOrder } from './session-list.fields.ts'

@@ -1,13 +1,41 @@
 import { Conflict, NotFound, RateLimited } from '../core/errors.ts'
+import { withScope } from '../graphql/field-access.ts'
+import { Node, registerNode } from '../graphql/node.graphql.ts'
+import { defineObjectType } from '../graphql/shape-fields.ts'
 import { defineList } from '../operations/list.ts'
 import { defineMutation } from '../operations/mutation.ts'
 import { defineLookup } from '../operations/query.ts'
+import { defineResource } from '../operations/resource.ts'
 import type { RestRoute } from '../rest/route.ts'
+import { encodeIdCursor } from '../schema/page.ts'
 import { idShape } from '../schema/response-shapes.ts'
 import { deleteSignalStream, updateSignalStream, verifySignalStream } from './stream-administration.ts'
-import { SignalStreamPatch, SignalStreamVerification } from './streams.fields.ts'
-import { SIGNAL_STREAM } from './streams.graphql.ts'
-import { getSignalStream, listSignalStreams } from './streams.ts'
+import { SignalStreamPatch, SignalStreamShape, SignalStreamVerification } from './streams.fields.ts'
+import {
+  findStreams,
+  getSignalStream,
+  listSignalStreams,
+  type SignalStream,
+  toStreamListName,
+} from './streams.ts'
+
+const SIGNAL_STREAM = defineResource<SignalStream>({
+  member: 'signalStream',
+  words: 'stream of shared signals',
+  ref: defineObjectType<SignalStream>(SignalStreamShape, {
+    ...withScope('clients:read', 'A stream of shared signals to a client (OpenID SSF 1.0).'),
+    interfaces: [Node],
+  }),
+  scope: 'clients:read',
+  shape: SignalStreamShape,
+  toCursor: ({ tenant }, { id }) => encodeIdCursor(toStreamListName(tenant), id),
+})
+
+registerNode('stream', {
+  ref: SIGNAL_STREAM.ref,
+  scope: SIGNAL_STREAM.scope,
+  load: (id, { loaders }) => loaders.over(findStreams).load(id),
+})
 
 const PATH = '/signal-streams/:signalStreamId'
 

@@ -8,7 +8,7 @@ import {
   createBinder,
   type KeysetOrder,
 } from '../database/keyset.ts'
-import { buildFoldedSql, buildSearchCondition } from '../database/search-conditions.ts'
+import { buildFoldedSql, buildSearchCondition } from '../database/lists/search-conditions.ts'
 import { boundStatement } from '../database/statement.ts'
 import type { Paging } from '../schema/page.ts'
 import type { TenantFilter } from './tenants.fields.ts'

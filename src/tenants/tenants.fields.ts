@@ -28,10 +28,10 @@ import { slug } from '../schema/slug.ts'
 import { roleName } from '../schema/token-name.ts'
 import { createAllowedUrl } from '../schema/url-shapes.ts'
 import { brandSettings } from './brand-settings.fields.ts'
-import { mailSenderSettings } from './mail-sender.fields.ts'
 import {
   findDeliveryIssues,
   findSecretIssues,
+  mailSenderSettings,
   messageServerSecrets,
   messageServerSettings,
 } from './message-servers.fields.ts'

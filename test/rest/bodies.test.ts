@@ -2,6 +2,7 @@ import { describe, expect } from 'vitest'
 import { createInvitation } from '../../src/invitations/invitations.ts'
 import { restRoutes } from '../../src/server/rest-routes.ts'
 import { test as base } from '../support/fixtures.ts'
+import { addSignalStream } from '../support/signal-streams.ts'
 
 const withBody = restRoutes.filter(
   ({ body, ndjson, path }) => body && !ndjson && !path.startsWith('/tenants'),
@@ -9,13 +10,18 @@ const withBody = restRoutes.filter(
 const RAW_WORDS = /Invalid input|expected|received|undefined/i
 
 /** `test` with the paths of all operations that have a body, about objects that exist. */
-const test = base.extend('pathOf', { scope: 'file' }, async ({ create, rest, newClient, newPerson }) => {
+const test = base.extend('pathOf', { scope: 'file' }, async ({ create, ctx, rest, newClient, newPerson }) => {
   const { id: clientId } = await newClient()
   const { id: userId } = await newPerson()
   const idpId = 'bodies'
-  expect((await rest('POST', '/idps', { id: idpId, type: 'google', name: 'x', clientId: 'x' })).status).toBe(
-    201,
-  )
+  const idp = {
+    id: idpId,
+    type: 'google',
+    name: 'x',
+    clientId: 'x',
+    signalsIssuer: 'https://signals.example',
+  }
+  expect((await rest('POST', '/idps', idp)).status).toBe(201)
   if (!create) throw new Error('no fixtures')
   const { id: organizationId } = await create('/organizations', { name: 'x', slug: 'bodies' })
   const { id: organizationDomainId } = await create(`/organizations/${organizationId}/domains`, {
@@ -34,7 +40,7 @@ const test = base.extend('pathOf', { scope: 'file' }, async ({ create, rest, new
     apiKeyId,
     webhookId,
     webhookDeliveryId,
-    signalStreamId: 'stream_01m7xeb1sbendby702xerkqv3p',
+    signalStreamId: await addSignalStream(ctx, clientId),
   }
   return (path: string) => path.replaceAll(/:(\w+)/g, (_all, name: string) => ids[name] ?? name)
 })

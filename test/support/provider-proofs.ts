@@ -3,7 +3,7 @@ import type { JWTPayload } from 'jose'
 import { test as base } from 'vitest'
 import type { IdentityProvider } from '../../src/generated/prisma/client.ts'
 import { proveIdentity } from '../../src/idps/external-identity.ts'
-import { sealIdpSecrets } from '../../src/idps/idp-secrets.ts'
+import { sealIdpSecrets } from '../../src/idps/secrets/idp-secrets.ts'
 import { listenOnLoopback } from './loopback.ts'
 import { createUpstreamKeys, startUpstream, type Upstream } from './upstream.ts'
 

@@ -1,6 +1,6 @@
-import { buildFilterConditions } from '../../database/filter-conditions.ts'
 import type { BindParameter } from '../../database/keyset.ts'
-import { buildHasTermSql, LAST_CHARACTER, type TermTable } from '../../database/term-lists.ts'
+import { buildFilterConditions } from '../../database/lists/filter-conditions.ts'
+import { buildHasTermSql, LAST_CHARACTER, type TermTable } from '../../database/lists/term-lists.ts'
 import { USER_FILTER, type UserFilter, type UserFilterMember } from './user-filter.fields.ts'
 
 export const USER_TERMS: TermTable = { table: 'UserTerm', id: 'userId' }

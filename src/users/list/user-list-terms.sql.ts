@@ -5,7 +5,7 @@ import {
   buildTermCtes,
   buildTermDriver,
   type TermDriver,
-} from '../../database/term-lists.ts'
+} from '../../database/lists/term-lists.ts'
 import type { Paging } from '../../schema/page.ts'
 import { MAX_SORTED, type UserFilter } from './user-filter.fields.ts'
 import { TERM_RANGES, USER_TERMS } from './user-list-conditions.sql.ts'

@@ -1,7 +1,6 @@
 import { InvalidInput } from '../../core/errors.ts'
 import type { WithTextDates } from '../../core/time.ts'
 import { storedColumns } from '../../database/columns.ts'
-import { bindRange } from '../../database/filter-conditions.ts'
 import type { Db } from '../../database/handle.ts'
 import {
   type BindParameter,
@@ -15,6 +14,7 @@ import {
   type RowWindow,
   toCursorKey,
 } from '../../database/keyset.ts'
+import { bindRange } from '../../database/lists/filter-conditions.ts'
 import { boundStatement, statement, typed } from '../../database/statement.ts'
 import { Prisma, type User } from '../../generated/prisma/client.ts'
 import type { CursorKey, Paging } from '../../schema/page.ts'

@@ -97,7 +97,7 @@ describe('a token of an operator', () => {
     const { body } = await ask({}, operator, SYSTEM_TENANT)
     expect(decodeJwt(body.access_token as string).aud).toBe(`${issuer(SYSTEM_TENANT)}/api`)
     const { ctx } = await bearer(tenant, body.access_token as string)
-    expect(ctx.actor).toEqual({ kind: 'client', tenant: SYSTEM_TENANT, clientId: operator.id })
+    expect(ctx.actor).toMatchObject({ kind: 'client', tenant: SYSTEM_TENANT, clientId: operator.id })
     // What belongs to tenant system stays there.
     expect([...ctx.scopes]).toEqual(['users:read'])
   })

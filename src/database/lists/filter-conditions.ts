@@ -1,6 +1,6 @@
 import type * as z from 'zod'
-import type { Filter, FilterMember, Given } from '../schema/lists.ts'
-import type { BindParameter } from './keyset.ts'
+import type { Filter, FilterMember, Given } from '../../schema/lists.ts'
+import type { BindParameter } from '../keyset.ts'
 
 /** A range of time of a filter. */
 type TimeRange = { gte?: Date | null; lt?: Date | null }

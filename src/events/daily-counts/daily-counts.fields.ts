@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { METHOD_DESCRIPTIONS, SECOND_FACTOR_DESCRIPTIONS } from '../model/sign-in-methods.ts'
+import { METHOD_DESCRIPTIONS, SECOND_FACTOR_DESCRIPTIONS } from '../../model/sign-in-methods.ts'
 
 export const MAX_DAYS = 400
 export const DEFAULT_DAYS = 30

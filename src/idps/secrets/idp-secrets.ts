@@ -1,5 +1,5 @@
-import { seal, unseal } from '../core/crypto.ts'
-import type { IdentityProvider } from '../generated/prisma/client.ts'
+import { seal, unseal } from '../../core/crypto.ts'
+import type { IdentityProvider } from '../../generated/prisma/client.ts'
 
 export const SECRET_COLUMNS = ['clientSecret', 'idTokenSigningKey'] as const
 export type SecretColumn = (typeof SECRET_COLUMNS)[number]

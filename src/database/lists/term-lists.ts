@@ -1,5 +1,5 @@
-import type { Paging } from '../schema/page.ts'
-import type { BindParameter, KeysetOrder, KeysetSource } from './keyset.ts'
+import type { Paging } from '../../schema/page.ts'
+import type { BindParameter, KeysetOrder, KeysetSource } from '../keyset.ts'
 
 /** A table of terms, which triggers maintain, by which objects are found; `id` is the column with the object. */
 export type TermTable = { table: string; id: string }

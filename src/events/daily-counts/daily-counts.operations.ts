@@ -1,7 +1,7 @@
-import { withPublicAccess, withScope } from '../graphql/field-access.ts'
-import { defineObjectType } from '../graphql/shape-fields.ts'
-import { defineComputedList } from '../operations/query.ts'
-import type { RestRoute } from '../rest/route.ts'
+import { withPublicAccess, withScope } from '../../graphql/field-access.ts'
+import { defineObjectType } from '../../graphql/shape-fields.ts'
+import { defineComputedList } from '../../operations/query.ts'
+import type { RestRoute } from '../../rest/route.ts'
 import {
   DAY_DESCRIPTION,
   type DailyCount,

@@ -1,6 +1,6 @@
-import type { Ctx } from '../context/context.ts'
-import { InvalidInput } from '../core/errors.ts'
-import { parseInput } from '../schema/input-shapes.ts'
+import type { Ctx } from '../../context/context.ts'
+import { InvalidInput } from '../../core/errors.ts'
+import { parseInput } from '../../schema/input-shapes.ts'
 import {
   COUNTED_METHODS,
   type CountedMethod,

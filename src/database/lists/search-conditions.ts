@@ -1,4 +1,4 @@
-import type { BindParameter } from './keyset.ts'
+import type { BindParameter } from '../keyset.ts'
 
 /**
  * SQL of a text without case and accents, as `fold_text` returns it. Of ASCII, which most names are, that is lower case, which

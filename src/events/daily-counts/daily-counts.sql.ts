@@ -1,5 +1,5 @@
-import type { Db } from '../database/handle.ts'
-import { statement } from '../database/statement.ts'
+import type { Db } from '../../database/handle.ts'
+import { statement } from '../../database/statement.ts'
 
 // Days are numbers since 1970-01-01, which no time zone changes. The events that the counter of their day does not have yet
 // are rows of their own; both are read in one snapshot.
