@@ -39,7 +39,7 @@ test.beforeAll(({ ctx }) => prepareConsole({ ctx }))
 
 /** Presses Tab until the focus is on an element of this name. */
 async function tabTo(page: Page, name: string): Promise<void> {
-  for (let presses = 0; presses < 40; presses++) {
+  for (let presses = 0; presses < 60; presses++) {
     await page.keyboard.press('Tab')
     const focused = await page.evaluate(() => {
       const element = document.activeElement as HTMLInputElement

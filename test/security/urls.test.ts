@@ -196,6 +196,8 @@ describe.runIf(hasServices)('the source code', () => {
 
   test('sends requests from these files only', () => {
     expect(listFilesWith(/(?<![.\w])fetch\(|\b(https?)\.(request|get)\(|'undici'/)).toEqual([
+      // The address that an operator gives to the command line.
+      'src/cli/api/remote-api.ts',
       // The guarded fetcher of every URL that a client or an administrator sets.
       'src/core/network/fetcher.ts',
       // SMS_URL, without redirects.

@@ -73,6 +73,7 @@ export const FULL = {
   keepTokens: true,
   roleClaim: 'groups',
   claimRoles: [],
+  signalsIssuer: 'https://login.partner.example',
 }
 
 const INPUT = schema.getType('CreateIdentityProviderInput') as GraphQLInputObjectType
