@@ -141,7 +141,10 @@ export async function replaceFields(
   fields: StreamFields,
 ): Promise<SignalStream> {
   const { id: signalStreamId, clientId } = current
-  await recordEvents(tx, ctx, [createEvent('signal_stream.updated', { signalStreamId, clientId })])
+  const changedFields = Object.keys(fields)
+  await recordEvents(tx, ctx, [
+    createEvent('signal_stream.updated', { signalStreamId, clientId, changedFields }),
+  ])
   await wakeTokens(tx, signalStreamId)
   announceFollower(tx)
   return updateRow(tx, current, { ...toColumns(ctx.tenant, signalStreamId, fields), failingSince: null })
@@ -168,13 +171,18 @@ export async function setStreamStatus(
 ): Promise<SignalStream> {
   const { id, clientId } = current
   const isChanged = status !== current.status
-  const about = createEvent(
-    'signal_stream.updated',
-    { signalStreamId: id, clientId },
-    isChanged ? { status } : null,
+  const statusReason = isChanged ? reason : (reason ?? current.statusReason)
+  const next = { status, allUsers, statusReason }
+  const changedFields = Object.entries(next).flatMap(([name, value]) =>
+    value === current[name as keyof typeof next] ? [] : name,
   )
-  await recordEvents(tx, ctx, [about])
-  if (!isChanged) return updateRow(tx, current, { allUsers, statusReason: reason ?? current.statusReason })
+  if (changedFields.length > 0) {
+    const subjects = { signalStreamId: id, clientId, changedFields }
+    await recordEvents(tx, ctx, [
+      createEvent('signal_stream.updated', subjects, isChanged ? { status } : null),
+    ])
+  }
+  if (!isChanged) return updateRow(tx, current, { allUsers, statusReason })
   if (status === 'disabled')
     await tx.prisma.signalToken.deleteMany({ where: { tenantId: ctx.tenant, streamId: id } })
   if (isAnnounced)
@@ -191,7 +199,7 @@ export async function setStreamStatus(
   return updateRow(tx, current, {
     allUsers,
     status,
-    statusReason: reason,
+    statusReason,
     ...(status === 'enabled' && { failingSince: null }),
     ...(isBegun && { position: encodePosition((await readHead(tx)).head) }),
   })

@@ -62,7 +62,7 @@ describe('the pages of vestibule key re-encrypt', () => {
   test('are ordered by columns of the output under their own names, with the limit in the text', async () => {
     await import('../../src/jobs/reencrypt.sql.ts')
     const pages = listStatements().filter(({ returns }) => 'sealed' in returns)
-    expect(pages).toHaveLength(15)
+    expect(pages).toHaveLength(16)
     for (const { text, returns } of pages) {
       const [, order = '', limit] = /ORDER BY (.*) LIMIT (\S+)$/.exec(text) ?? []
       const names = order.split(', ').map((name) => name.replaceAll('"', ''))

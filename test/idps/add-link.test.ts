@@ -25,6 +25,7 @@ describe.for(SURFACES)('add a link over %s', (surface) => {
       externalId: 'e-1',
       metadata: { tier: 'gold' },
       lastLoginAt: null,
+      disabledAt: null,
       updatedAt: expect.any(String),
       createdAt: expect.any(String),
     })

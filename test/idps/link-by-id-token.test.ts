@@ -35,6 +35,7 @@ describe.for(SURFACES)('link by an ID token over %s', (surface) => {
         email_verified: false,
       },
       lastLoginAt: expect.any(String),
+      disabledAt: null,
       updatedAt: expect.any(String),
       createdAt: expect.any(String),
     })

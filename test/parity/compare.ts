@@ -41,7 +41,7 @@ const TYPE_ID =
 const INSTANT = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|\+00:00)/g
 /** Members that differ in every call: they are random or belong to the request. */
 const OWN_VALUES =
-  /^(requestId|ip|era|xid|seq|position|token|tokenHash|cancelHash|previousTokenHash|secretHash|iat|exp|auth_time|jti|sessionToken|secret|uri|deepLink|codeHash|addressHash|publicJwk|privateKey|tokenKey|clientSecret|idTokenSigningKey|nonce|kid|start|key|recordValue|body|messageId|number|headers)$/
+  /^(requestId|ip|era|xid|seq|position|token|tokenHash|cancelHash|previousTokenHash|secretHash|signalsSecretHash|iat|exp|auth_time|jti|sessionToken|secret|uri|deepLink|codeHash|addressHash|publicJwk|privateKey|tokenKey|clientSecret|idTokenSigningKey|nonce|kid|start|key|recordValue|body|messageId|number|headers)$/
 
 /**
  * Replaces what differs between tenants: ids by their order of creation, times and random values by

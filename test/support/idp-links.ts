@@ -18,7 +18,7 @@ export type LinkWriter = {
   get: (userId: string, idpId: string) => Promise<Outcome>
 }
 
-const FIELDS = 'idpId userId externalId metadata lastLoginAt updatedAt createdAt'
+const FIELDS = 'idpId userId externalId metadata lastLoginAt disabledAt updatedAt createdAt'
 const selectLink = (payload: string) => `... on ${payload} { idpUser { ${FIELDS} } }`
 const STATUS: Record<string, number> = {
   BAD_USER_INPUT: 400,

@@ -19,7 +19,7 @@ export type IdpWriter = {
 }
 
 const IDP_FIELDS = `id type name clientId hasClientSecret scopes issuer authorizationEndpoint tokenEndpoint userInfoEndpoint jwksUri
-  idTokenSigningAlg hasIdTokenSigningKey hasProvenDomains platformTeamId platformKid organizationId entry domains trustEmail claims { ${PROFILE_FIELD_NAMES.join(' ')} } copyClaims trustAcr trustAmr upstreamLogout usePkce expectNonce keepTokens roleClaim claimRoles { value appRoleId } callbackUrl logoutCallbackUrl backchannelLogoutUrl missing updatedAt createdAt`
+  idTokenSigningAlg hasIdTokenSigningKey hasProvenDomains platformTeamId platformKid organizationId entry domains trustEmail claims { ${PROFILE_FIELD_NAMES.join(' ')} } copyClaims trustAcr trustAmr upstreamLogout usePkce expectNonce keepTokens roleClaim claimRoles { value appRoleId } callbackUrl logoutCallbackUrl backchannelLogoutUrl signalsIssuer signalsUrl hasSignalsSecret missing updatedAt createdAt`
 const selectProvider = (payload: string) => `... on ${payload} { identityProvider { ${IDP_FIELDS} } }`
 
 export const pem = (key: { export: (options: Json) => string | Buffer }, type: 'spki' | 'pkcs8') =>

@@ -12,6 +12,7 @@ type ByFile<Value> = Record<string, Record<string, Value>>
 const SETUP = 'installs, builds or starts this checkout, or runs its tests'
 const DRILL = 'works on the whole database server; the drill of the page is done by hand'
 const PROXY = 'configuration of a proxy; test/server/reverse-proxies.own.test.ts'
+const DOCTOR = 'finds what the machine lacks; test/cli/doctor.own.test.ts'
 const NAME = 'names commands whose rows in docs/command-line.md are tested'
 
 /** Lines that are not run, with the reason: of sh samples the command, of others the sample that starts so. */
@@ -58,7 +59,17 @@ export const NOT_RUN: ByFile<string> = {
     'POST /prove HTTP/1.1': 'a request to the old system; test/old-passwords/proof-url.test.ts',
   },
   'docs/shared-signals.md': {
-    'TOKEN=$(curl': 'calls of a client; test/signals/transmitter.test.ts',
+    'TOKEN=$(curl -s -u "$CLIENT_ID:$CLIENT_SECRET" -d grant_type=client_credentials -d scope=ssf.manage "$ISSUER/oidc/token" | jq -r .access_token)':
+      'calls of a client; test/signals/transmitter.test.ts',
+  },
+  'docs/command-line.md': {
+    'vestibule doctor': DOCTOR,
+    'vestibule: 1': 'a file; test/cli/configuration.test.ts',
+  },
+  'docs/decisions/0217-doctor-asks-the-server-for-what-it-sees.md': { 'vestibule doctor': DOCTOR },
+  'docs/observability.md': {
+    '{"level":"info","time":"2026-11-28T09:30:00.120Z","method":"GET","route":"/:tenant/api/v1/users","status":200,"ms":12.3,"databaseMs":8.1,"statements":3,"tenant":"acme","client":"client_01k…","requestId":"0b54…","msg":"request"}':
+      'a line; test/server/observed.own.test.ts',
   },
   'docs/webhooks.md': {
     "import { createServer } from 'node:http'": 'a receiver; test/webhooks/webhooks.test.ts',
@@ -87,6 +98,7 @@ export const NOT_RUN: ByFile<string> = {
   },
   'docs/languages.md': { '{': 'two messages of a catalog in a language that does not exist yet' },
   'docs/operations.md': {
+    'vestibule doctor': DOCTOR,
     "ALTER ROLE vestibule SET timezone = 'UTC';": 'test/database/role-settings.test.ts',
     'pool_mode = transaction': 'configuration of PgBouncer; test/faults/pgbouncer.test.ts',
     'pg_dump --format=custom --file=vestibule.dump "$DATABASE_URL"': DRILL,
@@ -99,6 +111,7 @@ export const NOT_RUN: ByFile<string> = {
   },
   'docs/concepts.md': { 'deployment   https://id.example.com': 'a drawing' },
   'docs/reverse-proxies.md': {
+    'vestibule doctor': DOCTOR,
     'upstream vestibule {': PROXY,
     defaults: PROXY,
     'id.example.com {': PROXY,

@@ -107,7 +107,7 @@ export function SignalStreamScreen() {
         <SignalStreamState stream={signalStream} />
       </header>
       <dl className="facts card">
-        <dt>{t('Client')}</dt>
+        <dt>{t('Application')}</dt>
         <dd>
           <CopiedText text={clientId} />
         </dd>
