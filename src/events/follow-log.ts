@@ -14,6 +14,17 @@ const POLL_MS = 3000
 /** While events are hidden behind an open transaction, or the messages of a receiver that answers wait. */
 const SOON_MS = 100
 
+/**
+ * How many of the next events a follower takes, of which each is `each` messages at most. 0 until half of the messages that may
+ * wait are gone: a read of which few events are used costs as much as one of which all are.
+ */
+export function countTaken({ room, capacity }: { room: number; capacity: number }, each = 1): number {
+  const [taken, most] = [room, capacity].map((messages) =>
+    Math.min(Math.floor(messages / each), FOLLOWED_BATCH),
+  ) as [number, number]
+  return 2 * taken < most ? 0 : taken
+}
+
 /** Whether a follower should be called again: at once, after a while, or when an event is recorded. */
 export type NextTurn = 'now' | 'soon' | 'idle'
 

@@ -1,5 +1,11 @@
 import type { Handle } from '../database/handle.ts'
-import { FOLLOWED_BATCH, type LogReading, type NextTurn, startFollowing } from '../events/follow-log.ts'
+import {
+  countTaken,
+  FOLLOWED_BATCH,
+  type LogReading,
+  type NextTurn,
+  startFollowing,
+} from '../events/follow-log.ts'
 import { comparePositions, decodePosition, encodePosition } from '../model/event-position.ts'
 import { buildSignals, isSource, type SourceEvent } from './build-signals.ts'
 import { listDelivered } from './signal-types.ts'
@@ -69,8 +75,8 @@ async function advance(
     return 'now'
   }
   // An event is three signals at most: its claims, and two addresses.
-  const room = Math.min(Math.floor(follower.room / 3), FOLLOWED_BATCH)
-  if (room <= 0) return isFailing || delivery === 'poll' ? 'idle' : 'soon'
+  const room = countTaken(follower, 3)
+  if (room === 0) return isFailing || delivery === 'poll' ? 'idle' : 'soon'
   const { events: read, hidden } = await readAfter(position)
   const events = read.slice(0, room)
   const to = events.at(-1)?.position

@@ -7,7 +7,7 @@ import { type OutboxLimits, startOutbox } from '../delivery/outbox/outbox.ts'
 import { createEvent } from '../events/create-event.ts'
 import { createEventRow } from '../events/log.ts'
 import { toAuthorizationPurpose } from './streams.ts'
-import { finishToken, giveUpToken, PUSH_CLAIM, type PushedToken, postponeToken } from './tokens.sql.ts'
+import { finishTokens, giveUpToken, PUSH_CLAIM, type PushedToken, postponeToken } from './tokens.sql.ts'
 import { signToken } from './tokens.ts'
 
 const LIMITS: OutboxLimits = { total: 32, perRecipient: 8 }
@@ -78,6 +78,9 @@ async function pushToken(token: PushedToken, signal: AbortSignal): Promise<PushA
   }
 }
 
+const toRow = (tenant: string, type: 'signal_stream.recovered' | 'signal_stream.disabled'): object =>
+  createEventRow(createPlatformCtx(tenant), createEvent(type, null))
+
 /** Pushes the tokens of the streams of all tenants. The returned function stops it and resolves when no attempt is running. */
 export const startSignalDeliveries = (): (() => Promise<void>) =>
   startOutbox<PushedToken, PushAnswer>({
@@ -85,19 +88,23 @@ export const startSignalDeliveries = (): (() => Promise<void>) =>
     limits: LIMITS,
     store: {
       ...PUSH_CLAIM,
-      finish: (db, { tenantId, id }, end) => {
-        const createEvents = (type: 'signal_stream.recovered' | 'signal_stream.disabled') => [
-          createEventRow(createPlatformCtx(tenantId), createEvent(type, null)),
-        ]
-        if (end?.result === 'failed')
-          return giveUpToken(db, {
-            id,
-            error: toErrorText(end.answer),
-            events: createEvents('signal_stream.disabled'),
-          })
-        const error = end?.answer.rejection ?? null
-        return finishToken(db, { id, error, events: createEvents('signal_stream.recovered') })
+      accept: (db, accepted) => {
+        const rejections = accepted.flatMap(({ answer: { rejection } }) => rejection ?? [])
+        return finishTokens(db, {
+          ids: accepted.map(({ message: { id } }) => id),
+          error: rejections.at(-1) ?? null,
+          isAccepted: rejections.length < accepted.length,
+          events: [toRow(db.tenant, 'signal_stream.recovered')],
+        })
       },
+      finish: (db, { id }, end) =>
+        end === null
+          ? finishTokens(db, { ids: [id], error: null, isAccepted: false, events: [] })
+          : giveUpToken(db, {
+              id,
+              error: toErrorText(end.answer),
+              events: [toRow(db.tenant, 'signal_stream.disabled')],
+            }),
       postpone: (db, { tenantId, id, attempts }, { answer, pauseSeconds, isAborted }) => {
         const { status, fault } = answer
         const failing = createEvent('signal_stream.failing', null, { status, fault })

@@ -2,6 +2,7 @@ import { storedColumns } from '../database/columns.ts'
 import type { Db } from '../database/handle.ts'
 import { declareRowLock, declareTenantLock } from '../database/row-locks.sql.ts'
 import { type RowOf, statement } from '../database/statement.ts'
+import { buildRoomSql, buildShareSql, ROOM_RETURNS } from '../events/follow-log.sql.ts'
 import { CLAIM_COLUMNS, type ClaimsUser } from '../users/claims.ts'
 
 const LOCK_TENANT = declareTenantLock(['tenantId'])
@@ -41,11 +42,6 @@ const SELECT_TENANTS = statement({ returns: { tenantId: 'text' } })`
 export const selectStreamTenants = async (system: Db): Promise<string[]> =>
   (await system.many(SELECT_TENANTS)).map(({ tenantId }) => tenantId)
 
-/** Events that wait, of a stream and of a tenant, whose streams share them. Further ones stay in the log until there is room. */
-export const MAX_WAITING = { stream: 1000, tenant: 4000 }
-/** Those of a stream of a tenant that has very many. */
-const MIN_WAITING = 4
-
 const SELECT_FOLLOWERS = statement({
   returns: {
     id: 'text',
@@ -55,16 +51,13 @@ const SELECT_FOLLOWERS = statement({
     allUsers: 'boolean',
     position: 'text',
     isFailing: 'boolean',
-    room: 'int',
+    ...ROOM_RETURNS,
   },
 })`
-  SELECT s."id", s."clientId", s."delivery", s."eventsRequested", s."allUsers", s."position", s."failingSince" IS NOT NULL AS "isFailing",
-    LEAST(${MAX_WAITING.stream}, GREATEST(${MIN_WAITING}, ${MAX_WAITING.tenant} / (SELECT count(*) FROM "SignalStream" c WHERE c."tenantId" = :tenant)))::int - (
-      SELECT count(*)::int FROM (
-        SELECT FROM "SignalToken" t WHERE t."tenantId" = s."tenantId" AND t."streamId" = s."id" LIMIT ${MAX_WAITING.stream}
-      ) waiting
-    ) AS "room"
-  FROM "SignalStream" s WHERE s."tenantId" = :tenant AND s."status" = 'enabled'`
+  WITH ${buildShareSql('SignalStream')}
+  SELECT f."id", f."clientId", f."delivery", f."eventsRequested", f."allUsers", f."position", f."failingSince" IS NOT NULL AS "isFailing",
+    ${buildRoomSql('SELECT FROM "SignalToken" t WHERE t."tenantId" = f."tenantId" AND t."streamId" = f."id"')}
+  FROM "SignalStream" f, share WHERE f."tenantId" = :tenant AND f."status" = 'enabled'`
 
 /** A stream that follows the log, and how many more of its events may wait. */
 export type Follower = RowOf<typeof SELECT_FOLLOWERS>

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Ctx } from '../context/context.ts'
 import { newId, readIdPrefix, seal } from '../core/crypto.ts'
 import { Conflict, NotFound, RateLimited } from '../core/errors.ts'
@@ -5,6 +6,7 @@ import type { Db, Tx } from '../database/handle.ts'
 import { announceInsertion } from '../database/insertions.ts'
 import { listInOrder } from '../database/page-query.ts'
 import { createEvent } from '../events/create-event.ts'
+import { MAX_WAITING } from '../events/follow-log.sql.ts'
 import { readHead, recordEvents } from '../events/log.ts'
 import type { Prisma, SignalStream as Row } from '../generated/prisma/client.ts'
 import { encodePosition } from '../model/event-position.ts'
@@ -17,7 +19,6 @@ import {
   type LockedStream,
   lockStream,
   lockTenantForStreams,
-  MAX_WAITING,
   wakeTokens,
 } from './streams.sql.ts'
 import { createStreamToken } from './tokens.ts'
@@ -141,10 +142,17 @@ export async function replaceFields(
   fields: StreamFields,
 ): Promise<SignalStream> {
   const { id: signalStreamId, clientId } = current
-  const changedFields = Object.keys(fields)
-  await recordEvents(tx, ctx, [
-    createEvent('signal_stream.updated', { signalStreamId, clientId, changedFields }),
-  ])
+  // The header is given again: whether it differs is not compared with the sealed one.
+  const { authorization, ...others } = fields
+  const changedFields = Object.entries(others).flatMap(([name, value]) =>
+    isDeepStrictEqual(value, current[name as keyof typeof others]) ? [] : name,
+  )
+  if (authorization !== undefined && authorization !== current.authorization)
+    changedFields.push('authorization')
+  if (changedFields.length > 0)
+    await recordEvents(tx, ctx, [
+      createEvent('signal_stream.updated', { signalStreamId, clientId, changedFields }),
+    ])
   await wakeTokens(tx, signalStreamId)
   announceFollower(tx)
   return updateRow(tx, current, { ...toColumns(ctx.tenant, signalStreamId, fields), failingSince: null })
@@ -219,7 +227,7 @@ export const verifyStream = (
     const waitMs = (current.verifiedAt?.getTime() ?? 0) + MIN_VERIFICATION_SECONDS * 1000 - Date.now()
     if (waitMs > 0) throw new RateLimited(Math.ceil(waitMs / 1000))
     const waiting = await tx.prisma.signalToken.count({ where: { tenantId: ctx.tenant, streamId: id } })
-    if (waiting > MAX_WAITING.stream) throw new Conflict([], 'Too many events of the stream wait.')
+    if (waiting > MAX_WAITING.follower) throw new Conflict([], 'Too many events of the stream wait.')
     await insertStreamToken(
       tx,
       id,

@@ -36,7 +36,7 @@ export const PUSH_CLAIM = declareClaim({
 })
 
 /** An event that a process has claimed, with its receiver. */
-export type PushedToken = Awaited<ReturnType<typeof PUSH_CLAIM.claim>>[number]
+export type PushedToken = Awaited<ReturnType<typeof PUSH_CLAIM.claim>>['messages'][number]
 
 const insertStreamEvents = (from: string) =>
   buildInsertEventsSql(':events', {
@@ -44,17 +44,18 @@ const insertStreamEvents = (from: string) =>
     columns: { subjectIds: `ARRAY[${from}."id", ${from}."clientId"]` },
   })
 
-const FINISH_TOKEN = statement({
-  takes: { id: 'text', error: 'text?', events: 'jsonb' },
+const FINISH_TOKENS = statement({
+  takes: { ids: 'text[]', error: 'text?', isAccepted: 'boolean', events: 'jsonb' },
   returns: { recovered: 'int' },
   hasInserted: (rows) => rows.length > 0,
 })`
   WITH finished AS (
-    DELETE FROM "SignalToken" WHERE "tenantId" = :tenant AND "id" = :id RETURNING "streamId"
+    DELETE FROM "SignalToken" WHERE "tenantId" = :tenant AND "id" = ANY(:ids) RETURNING "streamId"
   ), current AS (
-    SELECT s."id", s."clientId", s."failingSince" FROM "SignalStream" s JOIN finished f ON s."tenantId" = :tenant AND s."id" = f."streamId" FOR UPDATE OF s
+    SELECT s."id", s."clientId", s."failingSince" FROM "SignalStream" s
+    WHERE s."tenantId" = :tenant AND s."id" IN (SELECT "streamId" FROM finished) FOR UPDATE OF s
   ), answered AS (
-    UPDATE "SignalStream" s SET "failingSince" = NULL, "lastError" = :error, "acceptedAt" = CASE WHEN :error IS NULL THEN now() ELSE s."acceptedAt" END
+    UPDATE "SignalStream" s SET "failingSince" = NULL, "lastError" = :error, "acceptedAt" = CASE WHEN :isAccepted THEN now() ELSE s."acceptedAt" END
     FROM current c WHERE s."tenantId" = :tenant AND s."id" = c."id"
   ), recovered AS (
     SELECT "id", "clientId" FROM current WHERE "failingSince" IS NOT NULL
@@ -65,13 +66,13 @@ const FINISH_TOKEN = statement({
   SELECT 1 AS "recovered" FROM recovered`
 
 /**
- * Ends an event that the receiver has accepted, or rejected with `error`. A stream that failed recovers, with an event of the
- * log: what waits is due.
+ * Ends events of one stream that the receiver has accepted or rejected; `error` is the last rejection. A stream that failed
+ * recovers, with an event of the log: what waits is due.
  */
-export const finishToken = (
+export const finishTokens = (
   db: Db,
-  values: { id: string; error: string | null; events: object[] },
-): Promise<void> => db.run(FINISH_TOKEN, values)
+  values: { ids: string[]; error: string | null; isAccepted: boolean; events: object[] },
+): Promise<void> => db.run(FINISH_TOKENS, values)
 
 const GIVE_UP_TOKEN = statement({
   takes: { id: 'text', error: 'text', events: 'jsonb' },

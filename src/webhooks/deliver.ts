@@ -1,8 +1,6 @@
-import DataLoader from 'dataloader'
 import { createPlatformCtx } from '../context/context.ts'
 import { log } from '../core/log.ts'
 import { FetchError, guardedFetch } from '../core/network/fetcher.ts'
-import { Handle } from '../database/handle.ts'
 import { type OutboxLimits, startOutbox } from '../delivery/outbox/outbox.ts'
 import { createEvent } from '../events/create-event.ts'
 import { createEventRow } from '../events/log.ts'
@@ -63,38 +61,6 @@ async function sendMessage(message: WebhookMessage, signal: AbortSignal): Promis
   }
 }
 
-type Acceptance = { message: WebhookMessage; answer: WebhookAnswer }
-
-/** How long the answers of a receiver are gathered: one statement ends all that it accepted. */
-const GATHER_MS = 5
-
-async function endAccepted(accepted: Acceptance[]): Promise<void> {
-  const { tenantId } = (accepted[0] as Acceptance).message
-  const events = [createEventRow(createPlatformCtx(tenantId), createEvent('webhook.recovered', null))]
-  const answers = accepted.map(({ message: { id }, answer }) => ({ ...answer, id }))
-  await acceptMessages(new Handle({ tenant: tenantId }), { answers, events })
-}
-
-const acceptances = new DataLoader<Acceptance, void>(
-  async (batch) => {
-    const byWebhook = new Map<string, Acceptance[]>()
-    for (const each of batch) {
-      const { recipientId } = each.message
-      byWebhook.set(recipientId, [...(byWebhook.get(recipientId) ?? []), each])
-    }
-    const ends = new Map(
-      await Promise.all(
-        [...byWebhook].map(async ([webhookId, accepted]) => {
-          const end = await endAccepted(accepted).catch((error: Error) => error)
-          return [webhookId, end] as const
-        }),
-      ),
-    )
-    return batch.map(({ message }) => ends.get(message.recipientId)) as Error[]
-  },
-  { cache: false, batchScheduleFn: (send) => setTimeout(send, GATHER_MS) },
-)
-
 /**
  * Sends the messages of the webhooks of all tenants. The returned function stops it and resolves when no attempt is
  * running.
@@ -105,11 +71,15 @@ export const startWebhookDeliveries = (): (() => Promise<void>) =>
     limits: LIMITS,
     store: {
       ...WEBHOOK_CLAIM,
+      accept: (db, accepted) => {
+        const recovered = createEventRow(createPlatformCtx(db.tenant), createEvent('webhook.recovered', null))
+        const answers = accepted.map(({ message: { id }, answer }) => ({ ...answer, id }))
+        return acceptMessages(db, { answers, events: [recovered] })
+      },
       finish: async (db, message, end) => {
         if (end === null) return
         const { tenantId, id } = message
-        const { result, answer } = end
-        if (result === 'delivered') return acceptances.load({ message, answer })
+        const { answer } = end
         const ctx = createPlatformCtx(tenantId)
         const events = [createEventRow(ctx, createEvent('webhook.disabled', null))]
         const disabled = await giveUpMessage(db, { id, events, ...answer })

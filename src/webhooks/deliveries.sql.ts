@@ -1,9 +1,10 @@
 import type { Db } from '../database/handle.ts'
 import { statement } from '../database/statement.ts'
 import { declareClaim } from '../delivery/outbox/outbox.sql.ts'
+import { MAX_WAITING } from '../events/follow-log.sql.ts'
 import { buildInsertEventsSql, VISIBLE_CONDITION } from '../events/log.sql.ts'
 import type { Position } from '../model/event-position.ts'
-import { LIFETIME, MAX_WAITING } from './webhooks.sql.ts'
+import { LIFETIME } from './webhooks.sql.ts'
 
 /** A message `e` of the webhook of `d` that waits longer. */
 const EARLIER = `SELECT FROM "WebhookDelivery" e
@@ -36,7 +37,7 @@ export const WEBHOOK_CLAIM = declareClaim({
 })
 
 /** A message that a process has claimed, with its receiver. */
-export type WebhookMessage = Awaited<ReturnType<typeof WEBHOOK_CLAIM.claim>>[number]
+export type WebhookMessage = Awaited<ReturnType<typeof WEBHOOK_CLAIM.claim>>['messages'][number]
 
 /** What the receiver answered: a status and the beginning of the body, or why there is none. */
 export type WebhookAnswer = {
@@ -148,14 +149,14 @@ const RENEW_FAILED = statement({
   returns: { redelivered: 'int', isComplete: 'boolean' },
 })`
   WITH waiting AS (
-    SELECT FROM "WebhookDelivery" WHERE "tenantId" = :tenant AND "webhookId" = :webhookId AND "finishedAt" IS NULL LIMIT ${MAX_WAITING.webhook}
+    SELECT FROM "WebhookDelivery" WHERE "tenantId" = :tenant AND "webhookId" = :webhookId AND "finishedAt" IS NULL LIMIT ${MAX_WAITING.follower}
   ), failed AS (
     SELECT "id" FROM "WebhookDelivery"
     WHERE "tenantId" = :tenant AND "webhookId" = :webhookId AND "finishedAt" IS NOT NULL AND NOT "accepted"
       AND (:since IS NULL OR "createdAt" >= :since) AND (:before IS NULL OR "createdAt" < :before)
-    ORDER BY "id" LIMIT ${MAX_WAITING.webhook} + 1
+    ORDER BY "id" LIMIT ${MAX_WAITING.follower} + 1
   ), picked AS (
-    SELECT "id" FROM failed ORDER BY "id" LIMIT ${MAX_WAITING.webhook} - (SELECT count(*) FROM waiting)
+    SELECT "id" FROM failed ORDER BY "id" LIMIT ${MAX_WAITING.follower} - (SELECT count(*) FROM waiting)
   ), renewed AS (
     UPDATE "WebhookDelivery" d
     SET "finishedAt" = NULL, "accepted" = false, "attempts" = 0, "nextAt" = now(), "expiresAt" = now() + ${LIFETIME}

@@ -3,7 +3,13 @@ import type { Scope } from '../core/scopes.ts'
 import { mapInTurns } from '../core/turns.ts'
 import type { Handle } from '../database/handle.ts'
 import { toEventBody } from '../events/event-body.ts'
-import { FOLLOWED_BATCH, type LogReading, type NextTurn, startFollowing } from '../events/follow-log.ts'
+import {
+  countTaken,
+  FOLLOWED_BATCH,
+  type LogReading,
+  type NextTurn,
+  startFollowing,
+} from '../events/follow-log.ts'
 import { createEventMatcher, getSubjectIds } from '../events/list.ts'
 import type { LogEvent } from '../events/log.ts'
 import type { EventType } from '../events/types.ts'
@@ -61,11 +67,10 @@ async function advance(
   follower: Follower,
   { trimmedTo, readAfter, pass }: LogReading,
 ): Promise<NextTurn> {
-  const { id, types, organizationId, position, replayUntil, resumePosition, isFailing, capacity } = follower
+  const { id, types, organizationId, position, replayUntil, resumePosition, isFailing } = follower
   const move = { id, from: position, until: replayUntil }
-  const room = Math.min(follower.room, FOLLOWED_BATCH)
-  // A read of which few events are used costs as much as one of which all are.
-  if (2 * room < Math.min(capacity, FOLLOWED_BATCH)) return isFailing ? 'idle' : 'soon'
+  const room = countTaken(follower)
+  if (room === 0) return isFailing ? 'idle' : 'soon'
   if (trimmedTo && comparePositions(decodePosition(position), trimmedTo) < 0) {
     const to = encodePosition(trimmedTo)
     await advanceWebhook(db, { ...move, to, isResumed: false, messages: [createGap(to)] })

@@ -1,6 +1,7 @@
 import type { Db } from '../database/handle.ts'
 import { declareRowLock, declareTenantLock } from '../database/row-locks.sql.ts'
 import { type RowOf, statement } from '../database/statement.ts'
+import { buildRoomSql, buildShareSql, ROOM_RETURNS } from '../events/follow-log.sql.ts'
 
 const LOCK_TENANT = declareTenantLock(['tenantId'])
 /** Locks the tenant, so that concurrent creations count each other. */
@@ -37,14 +38,6 @@ const SELECT_TENANTS = statement({ returns: { tenantId: 'text' } })`
 export const selectWebhookTenants = async (system: Db): Promise<string[]> =>
   (await system.many(SELECT_TENANTS)).map(({ tenantId }) => tenantId)
 
-/**
- * Messages that wait, of a webhook and of a tenant, whose webhooks share them: each claim reads them. Further events stay
- * in the log until there is room.
- */
-export const MAX_WAITING = { webhook: 1000, tenant: 4000 }
-/** Those of a webhook of a tenant that has very many. */
-const MIN_WAITING = 4
-
 const SELECT_FOLLOWERS = statement({
   returns: {
     id: 'text',
@@ -55,21 +48,13 @@ const SELECT_FOLLOWERS = statement({
     replayUntil: 'text?',
     resumePosition: 'text?',
     isFailing: 'boolean',
-    capacity: 'int',
-    room: 'int',
+    ...ROOM_RETURNS,
   },
 })`
-  WITH share AS (
-    SELECT LEAST(${MAX_WAITING.webhook}, GREATEST(${MIN_WAITING}, ${MAX_WAITING.tenant} / GREATEST(1, count(*))))::int AS "capacity" FROM "Webhook" WHERE "tenantId" = :tenant
-  )
-  SELECT w."id", w."organizationId", w."types", w."payload", w."position", w."replayUntil", w."resumePosition", w."failingSince" IS NOT NULL AS "isFailing",
-    s."capacity", s."capacity" - (
-      SELECT count(*)::int FROM (
-        SELECT FROM "WebhookDelivery" d WHERE d."tenantId" = w."tenantId" AND d."webhookId" = w."id" AND d."finishedAt" IS NULL
-        LIMIT ${MAX_WAITING.webhook}
-      ) waiting
-    ) AS "room"
-  FROM "Webhook" w, share s WHERE w."tenantId" = :tenant AND w."enabled"`
+  WITH ${buildShareSql('Webhook')}
+  SELECT f."id", f."organizationId", f."types", f."payload", f."position", f."replayUntil", f."resumePosition", f."failingSince" IS NOT NULL AS "isFailing",
+    ${buildRoomSql('SELECT FROM "WebhookDelivery" d WHERE d."tenantId" = f."tenantId" AND d."webhookId" = f."id" AND d."finishedAt" IS NULL')}
+  FROM "Webhook" f, share WHERE f."tenantId" = :tenant AND f."enabled"`
 
 /** A webhook that follows the log, and how many of its messages there is room for. */
 export type Follower = RowOf<typeof SELECT_FOLLOWERS>

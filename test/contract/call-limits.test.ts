@@ -23,7 +23,6 @@ const UNLIMITED: Record<string, string> = {
   'src/sessions/browser-accounts.ts': 'is for hosted pages',
   'src/sessions/sessions.ts': 'is for hosted pages',
   'src/users/deletion/due-deletions.ts': 'is a job',
-  'src/webhooks/deliver.ts': 'sends messages in the background',
 }
 
 const UNLIMITED_USE = /(?<!invalidate\w+\()\bnew Handle\(\{ tenant\b(?!, workload)|database\/system\.ts'/

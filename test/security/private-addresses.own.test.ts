@@ -29,7 +29,6 @@ const test = base
     sessionId: 'session_x',
     attempts: 1,
     expiresAt: new Date(),
-    isPartial: false,
     url,
     alg: null,
   }))

@@ -15,16 +15,18 @@ export const isCheckOfCaches = (text: string): boolean =>
 /** Streams read the log every second until their clients have left. Those of an earlier test may still do. */
 export const isReadOfTail = (text: string): boolean => text.includes('WITH newer AS')
 
+type Sent = { text: string; isPrepared: boolean }
+
 /** Records all statements that are sent while `work` runs, in order, BEGIN and COMMIT included. */
-export async function captureTexts(work: () => Promise<unknown>): Promise<string[]> {
-  const statements: string[] = []
+export async function captureStatements(work: () => Promise<unknown>): Promise<Sent[]> {
+  const statements: Sent[] = []
   const prototype = pg.Client.prototype as unknown as { query: (...args: unknown[]) => unknown }
   const original = prototype.query
   prototype.query = function (this: unknown, ...args: unknown[]) {
-    const [query] = args
-    const text = typeof query === 'string' ? query : String((query as { text?: string }).text)
+    const [query] = args as [string | { text?: string; name?: string }]
+    const { text, name } = typeof query === 'string' ? { text: query, name: undefined } : query
     // The pool sends the empty statement to idle connections, whatever `work` does.
-    if (text) statements.push(text)
+    if (text) statements.push({ text, isPrepared: name !== undefined })
     return original.apply(this, args)
   }
   try {
@@ -34,6 +36,10 @@ export async function captureTexts(work: () => Promise<unknown>): Promise<string
   }
   return statements
 }
+
+/** The texts of `captureStatements`. */
+export const captureTexts = async (work: () => Promise<unknown>): Promise<string[]> =>
+  (await captureStatements(work)).map(({ text }) => text)
 
 const captureOwnTexts = async (work: () => Promise<unknown>): Promise<string[]> =>
   (await captureTexts(work)).filter((text) => !isCheckOfCaches(text) && !isReadOfTail(text))

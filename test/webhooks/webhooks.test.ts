@@ -1,20 +1,17 @@
 import { Webhook as Verifier } from 'standardwebhooks'
 import { describe, expect } from 'vitest'
-import { type Ctx, createPlatformCtx } from '../../src/context/context.ts'
+import { createPlatformCtx } from '../../src/context/context.ts'
 import type { Scope } from '../../src/core/scopes.ts'
 import { createMembership } from '../../src/organizations/memberships.ts'
 import { createOrganization, updateOrganization } from '../../src/organizations/organizations.ts'
 import { createManagementRole } from '../../src/users/management-roles.ts'
 import { setUserRoles } from '../../src/users/roles.ts'
 import { createUser, lockUser, unlockUser, updateUser } from '../../src/users/users.ts'
-import { startWebhookDeliveries } from '../../src/webhooks/deliver.ts'
 import {
-  listWebhookDeliveries,
   redeliverWebhookDeliveries,
   redeliverWebhookDelivery,
   testWebhook,
 } from '../../src/webhooks/deliveries.ts'
-import { startWebhookFollowing } from '../../src/webhooks/follow-log.ts'
 import { takeSending } from '../../src/webhooks/webhook-access.ts'
 import {
   createWebhook,
@@ -26,50 +23,8 @@ import {
 import { ctxFor, newTenant } from '../support/actors.ts'
 import { inbox } from '../support/calls.ts'
 import { sql } from '../support/database.ts'
-import { captureTexts, isReadOfTail } from '../support/statements.ts'
 import { awaitVisible } from '../support/subscriptions.ts'
-import { test as base } from '../support/tenant-per-test.ts'
-import { startWebhookReceiver } from '../support/webhook-receiver.ts'
-
-const listDeliveries = async (ctx: Ctx, webhookId: string) =>
-  (await listWebhookDeliveries(ctx, webhookId, { first: 1000 })).rows
-
-/** `test` with a receiver, and this process sending: `start` begins again what `stop` has ended. */
-const test = base
-  .extend('receiver', async ({ app: _ }, { onCleanup }) => {
-    const receiver = await startWebhookReceiver()
-    onCleanup(receiver.close)
-    return receiver
-  })
-  .extend('sending', { auto: true }, async ({ tenant }, { onCleanup }) => {
-    // Other files of the process have webhooks, too.
-    await sql('DELETE FROM "Webhook" WHERE "tenantId" <> $1', [tenant])
-    let stops: (() => Promise<void>)[] = []
-    const stop = async () => {
-      await Promise.all(stops.map((each) => each()))
-      stops = []
-    }
-    const start = (processes = 1) => {
-      for (let n = 0; n < processes; n++) stops.push(startWebhookFollowing(), startWebhookDeliveries())
-    }
-    start()
-    onCleanup(stop)
-    return { start, stop }
-  })
-  .extend(
-    'idsAt',
-    ({ receiver }) =>
-      (path: string) =>
-        receiver.at(path).map(({ headers }) => headers['webhook-id'] as string),
-  )
-  /** The ids of the events since the first webhook was created, of some types if they are given. */
-  .extend('listIds', ({ events }) => async (...types: string[]) => {
-    const log = await events()
-    return log
-      .slice(log.findIndex(({ type }) => type === 'webhook.created'))
-      .filter(({ type }) => types.length === 0 || types.includes(type))
-      .map(({ id }) => id)
-  })
+import { listDeliveries, test } from '../support/webhook-sending.ts'
 
 describe('a webhook', () => {
   test('sends each event of its types once, in order, signed as Standard Webhooks says', async ({
@@ -241,24 +196,6 @@ describe('a webhook', () => {
     await createUser(other, {})
     await expect.poll(() => idsAt('/other').length).toBe(1)
     expect(countHeld()).toBe(32)
-  })
-
-  test('reads the log once for all that are at one position', async ({ ctx, receiver, sending, idsAt }) => {
-    await sending.stop()
-    for (let n = 0; n < 5; n++)
-      await createWebhook(ctx, { url: receiver.urlOf(`/${n}`), types: ['user.created'] })
-    await sql(
-      'UPDATE "Webhook" SET "position" = (SELECT min("position") FROM "Webhook" WHERE "tenantId" = $1) WHERE "tenantId" = $1',
-      [ctx.tenant],
-    )
-    await createUser(ctx, { email: 'once@example.com' })
-    const statements = await captureTexts(async () => {
-      sending.start()
-      await expect.poll(() => idsAt('/4')).toHaveLength(1)
-    })
-    const reads = statements.filter(isReadOfTail).length
-    expect(reads).toBeGreaterThan(0)
-    expect(reads).toBeLessThan(5)
   })
 
   test('signs with both secrets while one is replaced', async ({ ctx, receiver }) => {

@@ -29,8 +29,6 @@ const MESSAGE_RETURNS = {
   attempts: 'int',
   /** The last attempt is before this time. */
   expiresAt: 'timestamptz',
-  /** Whether more messages may be due than the claim has looked at. */
-  isPartial: 'boolean',
 } as const
 
 /** The due messages that a claim looks at. */
@@ -75,7 +73,7 @@ export function declareClaim<const Payload extends Shape>({
       exceptTenants: 'text[]',
       leaseSeconds: 'float8',
     },
-    returns: { ...MESSAGE_RETURNS, ...payload.returns },
+    returns: { ...MESSAGE_RETURNS, ...payload.returns, isPartial: 'boolean' },
   })`
   WITH oldest AS (
     SELECT "tenantId", "id", "${recipient}", "nextAt" FROM "${name}" d
@@ -103,12 +101,16 @@ export function declareClaim<const Payload extends Shape>({
     /** Calls `wake` when this process has inserted messages; returns the function that stops it. */
     listen: (wake: () => void): (() => void) => onInserted(name, wake),
     /**
-     * Claims due messages of all tenants. Other processes claim them again after the lease, in case this one dies. Planned each
+     * Claims due messages of all tenants; `isPartial` when more may be due than it has looked at. Other processes claim them again after the lease, in case this one dies. Planned each
      * time: a plan made for the empty table, which an outbox usually is, would compare every message with every other.
      */
-    claim: (db: Db, claim: OutboxClaim) => {
+    claim: async (db: Db, claim: OutboxClaim) => {
       const { returns, text, bind } = claimMessages
-      return db.list(boundStatement(returns, text, bind(db.tenant, claim)))
+      const rows = await db.list(boundStatement(returns, text, bind(db.tenant, claim)))
+      return {
+        messages: rows.map(({ isPartial: _, ...message }) => message),
+        isPartial: rows.some(({ isPartial }) => isPartial),
+      }
     },
   }
 }

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import DataLoader from 'dataloader'
 import { errorMessage } from '../../core/error-message.ts'
 import { log } from '../../core/log.ts'
 import { tracedAlone } from '../../core/requests/spans.ts'
@@ -11,6 +12,9 @@ export type OutboxEnd<Answer> = { result: 'delivered' | 'failed'; answer: Answer
 /** An attempt after which others follow. An aborted one says nothing about the recipient. */
 export type OutboxDelay<Answer> = { answer: Answer; pauseSeconds: number; isAborted: boolean }
 
+/** A message and the answer by which its recipient accepted it. */
+export type Acceptance<Message, Answer> = { message: Message; answer: Answer }
+
 /** Messages that are sent to recipients outside, each until its recipient accepts it or it expires. */
 export type Outbox<Message extends ClaimedMessage, Answer> = {
   /** The name in log lines. */
@@ -18,9 +22,11 @@ export type Outbox<Message extends ClaimedMessage, Answer> = {
   /** The statements of its table, as `declareOutbox` declares them. */
   store: {
     listen: (wake: () => void) => () => void
-    claim: (system: Db, claim: OutboxClaim) => Promise<Message[]>
+    claim: (system: Db, claim: OutboxClaim) => Promise<{ messages: Message[]; isPartial: boolean }>
     /** Ends a message, and records what it means. */
     finish: (db: Db, message: Message, end: OutboxEnd<Answer>) => Promise<void>
+    /** Ends messages that their recipient, one for all, has accepted. Without it, each ends by itself. */
+    accept?: (db: Db, accepted: Acceptance<Message, Answer>[]) => Promise<void>
     /** Postpones a message, unless another process has claimed it since. */
     postpone: (db: Db, message: Message, delay: OutboxDelay<Answer>) => Promise<void>
   }
@@ -42,6 +48,8 @@ const LEASE_SECONDS = 20
 const POLL_MS = 3000
 /** How long the places of attempts that ended are gathered, while others run: one claim fills them all. */
 const GATHER_MS = 25
+/** How long the messages that a recipient accepts are gathered: one statement ends them. */
+const ACCEPT_MS = 5
 /** How long running attempts may finish at shutdown. Aborted ones are repeated by another process. */
 const SHUTDOWN_GRACE_MS = 3000
 
@@ -55,9 +63,43 @@ const MAX_PAUSE_SECONDS = 3600
 export const computePauseSeconds = (attempts: number): number =>
   Math.min(FIRST_PAUSE_SECONDS * 3 ** (attempts - 1), MAX_PAUSE_SECONDS) * (1 + Math.random() / 4)
 
+/** Returns the function that ends an accepted message, together with others of its recipient. */
+function createAcceptor<Message extends ClaimedMessage, Answer>({ store }: Outbox<Message, Answer>) {
+  const { accept } = store
+  if (!accept)
+    return ({ message, answer }: Acceptance<Message, Answer>): Promise<void> =>
+      store.finish(new Handle({ tenant: message.tenantId }), message, { result: 'delivered', answer })
+
+  const endBatch = async (batch: readonly Acceptance<Message, Answer>[]): Promise<(Error | undefined)[]> => {
+    const byRecipient = new Map<string, Acceptance<Message, Answer>[]>()
+    for (const each of batch) {
+      const { tenantId, recipientId } = each.message
+      const key = `${tenantId} ${recipientId}`
+      byRecipient.set(key, [...(byRecipient.get(key) ?? []), each])
+    }
+    const errors = new Map<Acceptance<Message, Answer>, Error>()
+    await Promise.all(
+      [...byRecipient.values()].map((accepted) =>
+        accept(new Handle({ tenant: accepted[0]?.message.tenantId ?? '' }), accepted).catch(
+          (error: Error) => {
+            for (const each of accepted) errors.set(each, error)
+          },
+        ),
+      ),
+    )
+    return batch.map((each) => errors.get(each))
+  }
+  const loader = new DataLoader<Acceptance<Message, Answer>, void>(endBatch, {
+    cache: false,
+    batchScheduleFn: (send) => setTimeout(send, ACCEPT_MS),
+  })
+  return (accepted: Acceptance<Message, Answer>): Promise<void> => loader.load(accepted)
+}
+
 /** Attempts a message once: it ends when the recipient accepts it, or when it expires before the next attempt. */
 async function attemptMessage<Message extends ClaimedMessage, Answer>(
   { name, store, send, isAccepted }: Outbox<Message, Answer>,
+  endAccepted: (accepted: Acceptance<Message, Answer>) => Promise<void>,
   message: Message,
   signal: AbortSignal,
 ): Promise<void> {
@@ -65,7 +107,7 @@ async function attemptMessage<Message extends ClaimedMessage, Answer>(
   const db = new Handle({ tenant: tenantId })
   const answer = await send(message, signal)
   if (answer === null) return store.finish(db, message, null)
-  if (isAccepted(answer)) return store.finish(db, message, { result: 'delivered', answer })
+  if (isAccepted(answer)) return endAccepted({ message, answer })
   const facts: object = { outbox: name, tenant: tenantId, recipientId, attempts, ...answer }
   log.warn(facts, 'a message was not accepted')
   const pauseSeconds = computePauseSeconds(attempts)
@@ -82,6 +124,7 @@ export function startOutbox<Message extends ClaimedMessage, Answer>(
   outbox: Outbox<Message, Answer>,
 ): () => Promise<void> {
   const { limits = LIMITS } = outbox
+  const endAccepted = createAcceptor(outbox)
   const running = new Map<Promise<void>, Message>()
   const abort = new AbortController()
   let timer: NodeJS.Timeout
@@ -94,7 +137,7 @@ export function startOutbox<Message extends ClaimedMessage, Answer>(
   const startAttempt = (message: Message): void => {
     const facts = { 'vestibule.tenant': message.tenantId, 'vestibule.attempts': message.attempts }
     const attempt = tracedAlone(`delivery ${outbox.name}`, facts, () =>
-      attemptMessage(outbox, message, abort.signal),
+      attemptMessage(outbox, endAccepted, message, abort.signal),
     )
       .catch((error: Error) =>
         log.warn({ outbox: outbox.name, err: error.message }, 'a message is postponed'),
@@ -117,7 +160,7 @@ export function startOutbox<Message extends ClaimedMessage, Answer>(
       const { total, perRecipient } = limits
       const recipients = [...running.values()].map(({ recipientId }) => recipientId)
       const tenants = [...running.values()].map(({ tenantId }) => tenantId)
-      const messages = await outbox.store.claim(system, {
+      const claimed = await outbox.store.claim(system, {
         total,
         perRecipient,
         recipients,
@@ -126,8 +169,8 @@ export function startOutbox<Message extends ClaimedMessage, Answer>(
         exceptTenants: listBusy(tenants, (own) => 2 * (own + 1) > total - (running.size - own)),
         leaseSeconds: LEASE_SECONDS,
       })
-      messages.forEach(startAttempt)
-      isPartial = messages[0]?.isPartial ?? false
+      claimed.messages.forEach(startAttempt)
+      isPartial = claimed.isPartial
     }
   }
 

@@ -30,4 +30,4 @@ export const LOGOUT_DELIVERIES = declareOutbox({
 })
 
 /** A logout token to send, with its recipient. */
-export type LogoutDelivery = Awaited<ReturnType<typeof LOGOUT_DELIVERIES.claim>>[number]
+export type LogoutDelivery = Awaited<ReturnType<typeof LOGOUT_DELIVERIES.claim>>['messages'][number]

@@ -32,7 +32,6 @@ describe('a logout token', () => {
       sessionId: person.sid,
       attempts: 1,
       expiresAt: new Date(),
-      isPartial: false,
       alg: null,
     })
     const logout = await person.browser.fetch(
