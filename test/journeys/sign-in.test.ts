@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { BrowserContext, Page } from 'playwright-core'
 import { describe, expect } from 'vitest'
 import { createPlatformCtx } from '../../src/context/context.ts'
@@ -27,7 +28,7 @@ const test = base
   .extend('trusted', { scope: 'file' }, ({ register }) => register('Acme Mail', '#0f766e', false))
   .extend('asking', { scope: 'file' }, ({ register }) => register('Photo Shop', '#ffd400', true))
   .extend('newUser', { scope: 'file' }, ({ acme }) => async (name: string): Promise<string> => {
-    const email = `${name.toLowerCase()}@acme.example`
+    const email = `${name.toLowerCase()}-${randomUUID()}@acme.example`
     await createUser(createPlatformCtx(acme), { email, name, emailVerified: true })
     return email
   })
@@ -69,7 +70,7 @@ describe.skipIf(noBrowser)('a user with a browser without JavaScript', () => {
     await page.goto(trusted.url)
     expect(await readHeading(page)).toBe('Sign in')
     expect(await page.locator('.lead').textContent()).toBe('to continue to Acme Mail')
-    expect(await readFocus(page)).toBe('address')
+    await expect.poll(() => readFocus(page)).toBe('address')
     await photograph(page, 'phone-email')
 
     await page.keyboard.type(address)
@@ -79,14 +80,14 @@ describe.skipIf(noBrowser)('a user with a browser without JavaScript', () => {
     await photograph(page, 'phone-code')
 
     const code = await codeFor(context, address)
-    expect(await readFocus(page)).toBe('code')
+    await expect.poll(() => readFocus(page)).toBe('code')
     await page.keyboard.type(toWrongCode(code))
     await page.keyboard.press('Enter')
     await page.getByRole('alert').waitFor()
     expect(await page.title()).toBe('Error: Enter your code · Acme Cloud')
     const description = await page.getByLabel('6-digit code').getAttribute('aria-describedby')
     expect(await page.locator(`#${description?.split(' ')[0]}`).textContent()).toMatch(/^That code is wrong/)
-    expect(await readFocus(page)).toBe('code')
+    await expect.poll(() => readFocus(page)).toBe('code')
     await photograph(page, 'phone-code-wrong')
 
     await page.keyboard.type(code)
